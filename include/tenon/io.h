@@ -1,0 +1,34 @@
+/* Tensors in files. The format is found by the content, not the name. Files carry no device. */
+#ifndef TENON_IO_H
+#define TENON_IO_H
+
+#include <tenon/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An open file of named tensors. */
+typedef struct tn_archive tn_archive;
+
+/** Opens a file (.safetensors; .npy as one tensor named ""). Every length and offset is checked before anything is
+ *  allocated. error  FILE (cannot be read), FORMAT (damaged, of another kind), MEMORY: NULL */
+TN_API tn_archive *tn_archive_open(const char *path) TN_MUST_USE;
+/** Number of tensors. */
+TN_API int tn_archive_count(const tn_archive *archive);
+/** Name of the index-th tensor, in the file's order; NULL beyond. */
+TN_API const char *tn_archive_name(const tn_archive *archive, int index);
+/** Dtype and shape without loading; either pointer may be NULL. error  ARGUMENT (no such tensor) */
+TN_API tn_status tn_archive_info(const tn_archive *archive, const char *name, tn_dtype *dtype, tn_shape *shape);
+/** Reads one tensor onto a device (NULL: creation scope, else host).
+ *  error  ARGUMENT (no such tensor: lists near names), FILE, FORMAT, DEVICE, CAPABILITY, MEMORY */
+TN_API tn_tensor *tn_archive_get(tn_archive *archive, const char *name, const char *device) TN_MUST_USE;
+TN_API void tn_archive_close(tn_archive *archive);
+
+/** Reads a file with one tensor, such as .npy. error  as above */
+TN_API tn_tensor *tn_load(const char *path, const char *device) TN_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

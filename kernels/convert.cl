@@ -1,0 +1,240 @@
+/* Loads, stores, conversions and rounding per dtype (names of dtypes.def) and compute letter, W lanes wide.
+ *   LOAD_<dtype>(p, i)    W elements from p[i] on, in the dtype's compute type
+ *   LOAD1_<dtype>(p, i)   the one element p[i], scalar
+ *   STORE_<dtype>(p, i, v)
+ *   CONV_<from>_<to>(v)   between compute letters: to integers truncates, saturates, NaN is 0
+ *   ROUND_<dtype>(v)      a compute value as the dtype holds it
+ *   CLIP_<dtype>(v)       a value that was a float, into a narrow integer's range
+ *   ODD_<letter>(v)       to f32 rounded to odd, before a rounding to 16 bits */
+#if W == 1
+#define VLOAD(p, i) ((p)[i])
+#define VSTORE(p, i, v) ((p)[i] = (v))
+#define VLOAD_HALF(p, i) vload_half(i, p)
+#define VSTORE_HALF(p, i, v) vstore_half(v, i, p)
+#else
+#define VLOAD(p, i) CAT(vload, W)(0, (p) + (i))
+#define VSTORE(p, i, v) CAT(vstore, W)(v, 0, (p) + (i))
+#define VLOAD_HALF(p, i) CAT(vload_half, W)(0, (p) + (i))
+#define VSTORE_HALF(p, i, v) CAT(vstore_half, W)(v, 0, (p) + (i))
+#endif
+
+#define P_f16 half
+#define P_bf16 ushort
+#define P_f32 float
+#define P_f64 double
+#define P_i8 char
+#define P_i16 short
+#define P_i32 int
+#define P_i64 long
+#define P_u8 uchar
+#define P_u16 ushort
+#define P_u32 uint
+#define P_u64 ulong
+#define P_bool uchar
+
+#define LOAD_f16(p, i) VLOAD_HALF(p, i)
+#define LOAD_bf16(p, i) AS(float, TO(uint, VLOAD(p, i)) << 16)
+#define LOAD_f32(p, i) VLOAD(p, i)
+#define LOAD_f64(p, i) VLOAD(p, i)
+#define LOAD_i8(p, i) TO(int, VLOAD(p, i))
+#define LOAD_i16(p, i) TO(int, VLOAD(p, i))
+#define LOAD_i32(p, i) VLOAD(p, i)
+#define LOAD_i64(p, i) VLOAD(p, i)
+#define LOAD_u8(p, i) TO(uint, VLOAD(p, i))
+#define LOAD_u16(p, i) TO(uint, VLOAD(p, i))
+#define LOAD_u32(p, i) VLOAD(p, i)
+#define LOAD_u64(p, i) VLOAD(p, i)
+#define LOAD_bool(p, i) TO(uint, VLOAD(p, i))
+
+#define LOAD1_f16(p, i) vload_half(i, p)
+#define LOAD1_bf16(p, i) as_float((uint)(p)[i] << 16)
+#define LOAD1_f32(p, i) ((p)[i])
+#define LOAD1_f64(p, i) ((p)[i])
+#define LOAD1_i8(p, i) ((int)(p)[i])
+#define LOAD1_i16(p, i) ((int)(p)[i])
+#define LOAD1_i32(p, i) ((p)[i])
+#define LOAD1_i64(p, i) ((p)[i])
+#define LOAD1_u8(p, i) ((uint)(p)[i])
+#define LOAD1_u16(p, i) ((uint)(p)[i])
+#define LOAD1_u32(p, i) ((p)[i])
+#define LOAD1_u64(p, i) ((p)[i])
+#define LOAD1_bool(p, i) ((uint)(p)[i])
+
+#define STORE_f16(p, i, v) VSTORE_HALF(p, i, v)
+#define STORE_bf16(p, i, v) VSTORE(p, i, TO(ushort, AS(uint, v) >> 16))
+#define STORE_f32(p, i, v) VSTORE(p, i, v)
+#define STORE_f64(p, i, v) VSTORE(p, i, v)
+#define STORE_i8(p, i, v) VSTORE(p, i, TO(char, v))
+#define STORE_i16(p, i, v) VSTORE(p, i, TO(short, v))
+#define STORE_i32(p, i, v) VSTORE(p, i, v)
+#define STORE_i64(p, i, v) VSTORE(p, i, v)
+#define STORE_u8(p, i, v) VSTORE(p, i, TO(uchar, v))
+#define STORE_u16(p, i, v) VSTORE(p, i, TO(ushort, v))
+#define STORE_u32(p, i, v) VSTORE(p, i, v)
+#define STORE_u64(p, i, v) VSTORE(p, i, v)
+#define STORE_bool(p, i, v) VSTORE(p, i, TO(uchar, v))
+
+/* one scalar, already in its compute type */
+#define STORE1_f16(p, i, v) vstore_half(v, i, p)
+#define STORE1_bf16(p, i, v) ((p)[i] = (ushort)(as_uint(v) >> 16))
+#define STORE1_f32(p, i, v) ((p)[i] = (v))
+#define STORE1_f64(p, i, v) ((p)[i] = (v))
+#define STORE1_i8(p, i, v) ((p)[i] = (char)(v))
+#define STORE1_i16(p, i, v) ((p)[i] = (short)(v))
+#define STORE1_i32(p, i, v) ((p)[i] = (v))
+#define STORE1_i64(p, i, v) ((p)[i] = (v))
+#define STORE1_u8(p, i, v) ((p)[i] = (uchar)(v))
+#define STORE1_u16(p, i, v) ((p)[i] = (ushort)(v))
+#define STORE1_u32(p, i, v) ((p)[i] = (v))
+#define STORE1_u64(p, i, v) ((p)[i] = (v))
+#define STORE1_bool(p, i, v) ((p)[i] = (uchar)(v))
+#if W == 1
+#define LANE0(v) (v)
+#else
+#define LANE0(v) ((v).s0)
+#endif
+
+/* f32 to the nearest f16 and bf16, by integer arithmetic in registers */
+#define ROUND_f16(v) round_f16(v)
+#define ROUND_bf16(v) round_bf16(v)
+#if defined(USES_f16)
+static Tf round_f16(Tf v)
+{
+    const Tu sign = AS(uint, v) & (Tu)(0x80000000), u = AS(uint, v) & (Tu)(0x7fffffff);
+    Tu r = (u + (Tu)(0xfff) + ((u >> 13) & (Tu)(1))) & (Tu)(0xffffe000);
+    r = select(r, (Tu)(0x7f800000), MASK32(u >= (Tu)(0x477ff000)));   /* 65520 and above: inf */
+    r = select(r, u | (Tu)(0x400000), MASK32(u > (Tu)(0x7f800000))); /* NaN */
+    /* below 2^-14 steps of 2^-24: adding 0.5 leaves exactly those bits */
+    const Tf small = (AS(float, u) + (Tf)(0.5f)) - (Tf)(0.5f);
+    r = select(r, AS(uint, small), MASK32(u < (Tu)(0x38800000)));
+    return AS(float, r | sign);
+}
+#endif
+#if defined(USES_bf16)
+static Tf round_bf16(Tf v)
+{
+    const Tu u = AS(uint, v);
+    const Tu r = (u + (Tu)(0x7fff) + ((u >> 16) & (Tu)(1))) & (Tu)(0xffff0000);
+    return AS(float, select(r, (u | (Tu)(0x400000)) & (Tu)(0xffff0000), MASK32((u & (Tu)(0x7fffffff)) > (Tu)(0x7f800000))));
+}
+#endif
+#define ROUND_f32(v) (v)
+#define ROUND_f64(v) (v)
+#define ROUND_i8(v) (AS(int, AS(uint, v) << 24) >> 24)
+#define ROUND_i16(v) (AS(int, AS(uint, v) << 16) >> 16)
+#define ROUND_i32(v) (v)
+#define ROUND_i64(v) (v)
+#define ROUND_u8(v) ((v) & (Tu)(0xff))
+#define ROUND_u16(v) ((v) & (Tu)(0xffff))
+#define ROUND_u32(v) (v)
+#define ROUND_u64(v) (v)
+#define ROUND_bool(v) (v)
+
+#define CLIP_i8(v) clamp(v, (Ti)(-128), (Ti)(127))
+#define CLIP_i16(v) clamp(v, (Ti)(-32768), (Ti)(32767))
+#define CLIP_u8(v) min(v, (Tu)(255))
+#define CLIP_u16(v) min(v, (Tu)(65535))
+#define CLIP_i32(v) (v)
+#define CLIP_i64(v) (v)
+#define CLIP_u32(v) (v)
+#define CLIP_u64(v) (v)
+
+/* Drivers disagree on convert_*_sat of NaN: bounds and NaN are selected here, the conversion sees only what fits. */
+#define SAFE_f(v, low, high) SEL_f(((v) > (Tf)(low)) & ((v) < (Tf)(high)), v, 0.0f)
+#define CONV_f_i(v) SEL_i((v) >= (Tf)(2147483648.0f), INT_MAX, SEL_i((v) <= (Tf)(-2147483648.0f), INT_MIN, TO(int, SAFE_f(v, -2147483648.0f, 2147483648.0f))))
+#define CONV_f_u(v) SEL_u((v) >= (Tf)(4294967296.0f), UINT_MAX, TO(uint, SAFE_f(v, 0.0f, 4294967296.0f)))
+#if W == 1
+#define MASK_f_l(c) ((long)(c))
+#else
+#define MASK_f_l(c) TO(long, c)
+#endif
+#define CONV_f_l(v) select(select(TO(long, SAFE_f(v, -9223372036854775808.0f, 9223372036854775808.0f)), (Tl)(LONG_MIN), MASK_f_l((v) <= (Tf)(-9223372036854775808.0f))), (Tl)(LONG_MAX), MASK_f_l((v) >= (Tf)(9223372036854775808.0f)))
+#define CONV_f_m(v) select(TO(ulong, SAFE_f(v, 0.0f, 18446744073709551616.0f)), (Tm)(ULONG_MAX), MASK_f_l((v) >= (Tf)(18446744073709551616.0f)))
+#define CONV_f_d(v) TO(double, v)
+#if W == 1
+#define MASK_d_i(c) ((int)(c))
+#else
+#define MASK_d_i(c) TO(int, c)
+#endif
+#define SAFE_d(v, low, high) SEL_d(((v) > (Td)(low)) & ((v) < (Td)(high)), v, 0.0)
+#define CONV_d_i(v) SEL_i(MASK_d_i((v) >= (Td)(2147483647.0)), INT_MAX, SEL_i(MASK_d_i((v) <= (Td)(-2147483648.0)), INT_MIN, TO(int, SAFE_d(v, -2147483648.0, 2147483647.0))))
+#define CONV_d_u(v) SEL_u(MASK_d_i((v) >= (Td)(4294967295.0)), UINT_MAX, TO(uint, SAFE_d(v, 0.0, 4294967295.0)))
+#define CONV_d_l(v) SEL_l((v) >= (Td)(9223372036854775808.0), LONG_MAX, SEL_l((v) <= (Td)(-9223372036854775808.0), LONG_MIN, TO(long, SAFE_d(v, -9223372036854775808.0, 9223372036854775808.0))))
+#define CONV_d_m(v) SEL_m((v) >= (Td)(18446744073709551616.0), ULONG_MAX, TO(ulong, SAFE_d(v, 0.0, 18446744073709551616.0)))
+#define CONV_d_f(v) TO(float, v)
+
+#define CONV_i_f(v) TO(float, v)
+#define CONV_i_d(v) TO(double, v)
+#define CONV_i_u(v) AS(uint, v)
+#define CONV_i_l(v) TO(long, v)
+#define CONV_i_m(v) AS(ulong, TO(long, v))
+#define CONV_u_f(v) TO(float, v)
+#define CONV_u_d(v) TO(double, v)
+#define CONV_u_i(v) AS(int, v)
+#define CONV_u_l(v) TO(long, v)
+#define CONV_u_m(v) TO(ulong, v)
+#define CONV_l_f(v) TO(float, v)
+#define CONV_l_d(v) TO(double, v)
+#define CONV_l_i(v) AS(int, TO(uint, AS(ulong, v) & (Tm)(0xffffffff)))
+#define CONV_l_u(v) TO(uint, AS(ulong, v) & (Tm)(0xffffffff))
+#define CONV_l_m(v) AS(ulong, v)
+#define CONV_m_f(v) TO(float, v)
+#define CONV_m_d(v) TO(double, v)
+#define CONV_m_i(v) AS(int, TO(uint, (v) & (Tm)(0xffffffff)))
+#define CONV_m_u(v) TO(uint, (v) & (Tm)(0xffffffff))
+#define CONV_m_l(v) AS(long, v)
+#define CONV_f_f(v) (v)
+#define CONV_d_d(v) (v)
+#define CONV_i_i(v) (v)
+#define CONV_u_u(v) (v)
+#define CONV_l_l(v) (v)
+#define CONV_m_m(v) (v)
+
+/* != 0, as 0 or 1 in u */
+#define BOOL_f(v) SEL_u((v) != (Tf)(0), 1, 0)
+#define BOOL_i(v) SEL_u((v) != (Ti)(0), 1, 0)
+#define BOOL_u(v) SEL_u((v) != (Tu)(0), 1, 0)
+#if W == 1
+#define BOOL_d(v) ((uint)((v) != 0))
+#define BOOL_l(v) ((uint)((v) != 0))
+#define BOOL_m(v) ((uint)((v) != 0))
+#else
+#define BOOL_d(v) (TO(uint, (v) != (Td)(0)) & (Tu)(1))
+#define BOOL_l(v) (TO(uint, (v) != (Tl)(0)) & (Tu)(1))
+#define BOOL_m(v) (TO(uint, (v) != (Tm)(0)) & (Tu)(1))
+#endif
+
+/* Wide to f32, rounded to odd: cut toward zero, and the last bit set when anything was lost. */
+#ifdef USES_ODD_m
+static Tf odd_m(Tm v)
+{
+    /* keep 32 bits: the upper ones, with the rest as a sticky bit; 32 bits to f32 again the same way */
+    const Tm high = v >> 32;
+    const Tm folded = select(v, high | select((Tm)(0), (Tm)(1), MASK64((v & (Tm)(0xffffffff)) != (Tm)(0))), MASK64(high != (Tm)(0)));
+    const Tu u = TO(uint, folded);
+    const Tu big = u >> 8;
+    const Tu cut = select(u, big | select((Tu)(0), (Tu)(1), MASK32((u & (Tu)(0xff)) != (Tu)(0))), MASK32(big >= (Tu)(0x10000)));
+    Tf f = TO(float, cut) * select((Tf)(1.0f), (Tf)(256.0f), MASK32(big >= (Tu)(0x10000)));
+    return f * TO(float, select((Tm)(1), (Tm)(0x100000000UL), MASK64(high != (Tm)(0))));
+}
+static Tf odd_l(Tl v)
+{
+    const Tf f = odd_m(AS(ulong, select(v, AS(long, (Tm)(0) - AS(ulong, v)), MASK64(v < (Tl)(0)))));
+    return select(f, -f, CONV_l_i(select((Tl)(0), (Tl)(-1), MASK64(v < (Tl)(0)))));
+}
+#endif
+#define ODD_m(v) odd_m(v)
+#define ODD_l(v) odd_l(v)
+#define ODD_u(v) odd_m(TO(ulong, v))
+#define ODD_i(v) odd_l(TO(long, v))
+#ifdef USES_ODD_d
+static Tf odd_d(Td v)
+{
+    const Tf near = TO(float, v);
+    const Td back = TO(double, near);
+    const Tu past = TO(uint, SEL_m(fabs(back) > fabs(v), 1, 0));
+    const Tu lost = TO(uint, SEL_m((back != v) & (fabs(v) <= (Td)(1.7976931348623157e308)), 1, 0));
+    return AS(float, select(AS(uint, near), (AS(uint, near) - past) | (Tu)(1), MASK32(lost != (Tu)(0))));
+}
+#endif
+#define ODD_d(v) odd_d(v)

@@ -1,0 +1,233 @@
+/* Matrix product of the deep profile: a work-item owns a register tile and keeps the whole k loop in it.
+ *
+ *            n0      n0+NR                 NR = NV*W columns: NV vectors of W lanes
+ *      B  k  |  NV x W  |                  each row of B is loaded once for a tile,
+ *            |    :     |                  each element of A is broadcast to NV vectors
+ *   A  k ->  +----------+
+ *  m0 .....  | MR x NR  | C                item (panel p, row chunk c, batch z) = global id (0, 1, 2),
+ *  m0+MR ..  +----------+                  tiles c*tiles .. c*tiles+tiles-1 of MR rows, one after the other
+ *
+ * No local memory, no barriers, work-groups of one item. An edge has no masks: the last tile of a row or column is
+ * moved back to end at the border, so M >= MR and N >= NR must hold, two items may store the same values, and STORE
+ * may not read what it overwrites. The same file, built with PACK, holds the kernel that copies an operand into
+ * panels; built with DOT, the form for a B whose columns lie contiguous, where the lanes run along k:
+ *
+ *   B packed  [panel p][k][NR], element (k, j) of panel p is B[k, min(p*NR, N-NR) + j]
+ *   A packed  [tile t][k][MR],  element (k, i) of tile t  is A[min(t*MR, M-MR) + i, k]
+ *
+ * The generator defines T IDX W TW PARAMS ATTR BATCH LOAD_A LOAD_AW LOAD_B LOAD_BW STORE STOREW MAD, and A_UNIT and
+ * B_UNIT (column stride 1), A_COL and B_COL (row stride 1). Global size: ceil(N/NR), ceil(ceil(M/MR)/tiles), batch. */
+
+#ifndef MR
+#define MR 1            /* rows of a tile */
+#endif
+#ifndef NV
+#define NV 1            /* vectors of a tile's row; with DOT its columns */
+#endif
+#ifndef DOT
+#define DOT 0           /* lanes along k: needs A_UNIT (or A_PACKED with MR 1) and B_COL; NR is NV then */
+#endif
+#ifndef PACK
+#define PACK 0          /* build matmul_pack instead of matmul */
+#endif
+#ifndef A_PACKED
+#define A_PACKED 0      /* A is read from panels of MR rows */
+#endif
+#ifndef B_PACKED
+#define B_PACKED 0      /* B is read from panels of NR columns */
+#endif
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#if W == 1
+#define VLOAD(p) (*(p))
+#define VSTORE(v, p) (*(p) = (v))
+#else
+#define VLOAD(p) JOIN(vload, W)(0, p)
+#define VSTORE(v, p) JOIN(vstore, W)(v, 0, p)
+#endif
+#if DOT
+#define NR NV
+#else
+#define NR (NV * W)
+#endif
+
+#if PACK
+/* Copies B, through LOAD_B, into panels of NR columns. To pack A, the generator passes A's loads as B's with the
+ * strides exchanged, M as N, and NV*W = MR. Item (panel, chunk of `steps` steps of k, batch). */
+__kernel ATTR void matmul_pack(PARAMS, __global T *restrict packed, const long packed_batch, const int N, const int K,
+                               const IDX b_rs, const IDX b_cs, const int steps)
+{
+    const int z = (int)get_global_id(2);
+    BATCH(z)
+    const int p = (int)get_global_id(0), n0 = min(p * NR, N - NR);
+    const int k0 = (int)get_global_id(1) * steps, k1 = min(k0 + steps, K);
+    __global T *restrict to = packed + z * packed_batch + (long)p * K * NR;
+    const IDX from = b0 + (IDX)n0 * b_cs;
+    int k = k0;
+#if B_UNIT
+    for (; k < k1; k++)
+        for (int j = 0; j < NV; j++)
+            VSTORE(LOAD_BW(from + (IDX)k * b_rs + j * W), to + (long)k * NR + j * W);
+#else
+#if B_COL
+    for (; k + W <= k1; k += W)
+        for (int j = 0; j < NR; j++) {
+            T lane[W];
+            VSTORE(LOAD_BW(from + (IDX)j * b_cs + k), lane);
+            for (int i = 0; i < W; i++)
+                to[(long)(k + i) * NR + j] = lane[i];
+        }
+#endif
+    for (; k < k1; k++)
+        for (int j = 0; j < NR; j++)
+            to[(long)k * NR + j] = LOAD_B(from + (IDX)k * b_rs + (IDX)j * b_cs);
+#endif
+}
+
+#elif DOT
+#define HALVES(v) ((v).lo + (v).hi)
+#if W == 16
+#define PAIR(v) HALVES(HALVES(HALVES(v)))
+#elif W == 8
+#define PAIR(v) HALVES(HALVES(v))
+#elif W == 4
+#define PAIR(v) HALVES(v)
+#else
+#define PAIR(v) (v)
+#endif
+/* The last sum is of scalars: MAD makes integers wrap there. */
+inline T lane_sum(TW v)
+{
+#if W == 1
+    return v;
+#else
+    const JOIN(T, 2) pair = PAIR(v);
+    return MAD(pair.x, (T)1, pair.y);
+#endif
+}
+
+__kernel ATTR void matmul(PARAMS, const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
+                          const IDX b_rs, const IDX b_cs, const int tiles)
+{
+    const int z = (int)get_global_id(2);
+    BATCH(z)
+    const int n0 = min((int)get_global_id(0) * NR, N - NR);
+    const int first = (int)get_global_id(1) * tiles, last = min(first + tiles, (M + MR - 1) / MR);
+    for (int t = first; t < last; t++) {
+        const int m0 = min(t * MR, M - MR);
+        const IDX a = a0 + (IDX)m0 * a_rs, b = b0 + (IDX)n0 * b_cs;
+        TW acc[MR][NV];
+#pragma unroll
+        for (int i = 0; i < MR; i++)
+#pragma unroll
+            for (int j = 0; j < NV; j++)
+                acc[i][j] = (TW)(0);
+        int k = 0;
+        for (; k + W <= K; k += W) {
+            TW x[MR];
+#pragma unroll
+            for (int i = 0; i < MR; i++)
+                x[i] = LOAD_AW(a + (IDX)i * a_rs + k);
+#pragma unroll
+            for (int j = 0; j < NV; j++) {
+                const TW y = LOAD_BW(b + (IDX)j * b_cs + k);
+#pragma unroll
+                for (int i = 0; i < MR; i++)
+                    acc[i][j] = MAD(x[i], y, acc[i][j]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < MR; i++)
+#pragma unroll
+            for (int j = 0; j < NV; j++) {
+                T v = lane_sum(acc[i][j]);
+                for (int tail = k; tail < K; tail++)
+                    v = MAD(LOAD_A(a + (IDX)i * a_rs + tail), LOAD_B(b + (IDX)j * b_cs + tail), v);
+                STORE(z, m0 + i, n0 + j, v);
+            }
+    }
+}
+
+#else
+#if B_PACKED
+#define B_ROW(k, j) VLOAD(b_panel + (long)(k) * NR + (j) * W)
+#elif B_UNIT
+#define B_ROW(k, j) LOAD_BW(b + (IDX)(k) * b_rs + (j) * W)
+#elif W == 1
+#define B_ROW(k, j) LOAD_B(b + (IDX)(k) * b_rs + (IDX)(j) * b_cs)
+#else
+#define B_ROW(k, j) VLOAD(b_row + (j) * W)
+#define B_GATHER 1
+#endif
+#if A_PACKED
+#define A_AT(i, k) a_panel[(long)(k) * MR + (i)]
+#elif A_UNIT
+#define A_AT(i, k) LOAD_A(a + (IDX)(i) * a_rs + (k))
+#elif A_COL
+#define A_AT(i, k) LOAD_A(a + (IDX)(k) * a_cs + (i))
+#else
+#define A_AT(i, k) LOAD_A(a + (IDX)(i) * a_rs + (IDX)(k) * a_cs)
+#endif
+#if A_PACKED
+#define A_PANELS , __global const T *restrict a_packed, const long a_packed_batch
+#else
+#define A_PANELS
+#endif
+#if B_PACKED
+#define B_PANELS , __global const T *restrict b_packed, const long b_packed_batch
+#else
+#define B_PANELS
+#endif
+
+/* A packed batch stride of 0 shares the panels among all batches. */
+__kernel ATTR void matmul(PARAMS, const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
+                          const IDX b_rs, const IDX b_cs, const int tiles A_PANELS B_PANELS)
+{
+    const int z = (int)get_global_id(2);
+    BATCH(z)
+    const int p = (int)get_global_id(0), n0 = min(p * NR, N - NR);
+    const int first = (int)get_global_id(1) * tiles, last = min(first + tiles, (M + MR - 1) / MR);
+#if B_PACKED
+    __global const T *restrict b_panel = b_packed + z * b_packed_batch + (long)p * K * NR;
+#else
+    const IDX b = b0 + (IDX)n0 * b_cs;
+#endif
+    for (int t = first; t < last; t++) {
+        const int m0 = min(t * MR, M - MR);
+#if A_PACKED
+        __global const T *restrict a_panel = a_packed + z * a_packed_batch + (long)t * K * MR;
+#else
+        const IDX a = a0 + (IDX)m0 * a_rs;
+#endif
+        TW acc[MR][NV];
+#pragma unroll
+        for (int i = 0; i < MR; i++)
+#pragma unroll
+            for (int j = 0; j < NV; j++)
+                acc[i][j] = (TW)(0);
+        for (int k = 0; k < K; k++) {
+#ifdef B_GATHER
+            T b_row[NR];
+            for (int j = 0; j < NR; j++)
+                b_row[j] = LOAD_B(b + (IDX)k * b_rs + (IDX)j * b_cs);
+#endif
+            TW y[NV];
+#pragma unroll
+            for (int j = 0; j < NV; j++)
+                y[j] = B_ROW(k, j);
+#pragma unroll
+            for (int i = 0; i < MR; i++) {
+                const TW x = (TW)(A_AT(i, k));
+#pragma unroll
+                for (int j = 0; j < NV; j++)
+                    acc[i][j] = MAD(x, y[j], acc[i][j]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < MR; i++)
+#pragma unroll
+            for (int j = 0; j < NV; j++)
+                STOREW(z, m0 + i, n0 + j * W, acc[i][j]);
+    }
+}
+#endif

@@ -1,0 +1,215 @@
+/* The OpenCL meaning of the macros in which operations are written (tables/elementwise.def, functions.def).
+ *
+ * The generator puts the letter of the compute type behind every macro: ADD in f32 is ADD_f.
+ *   letter   f float, d double, i int, u uint, l long, m ulong
+ *   W        lanes of every value: 1, 2, 4, 8 or 16
+ *   Tf …     the W-wide type of each letter
+ * Comparisons give masks: 0 and 1 for scalars, 0 and -1 per lane for vectors; SEL takes either. */
+#pragma OPENCL FP_CONTRACT OFF
+#ifdef USES_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+#if W == 1
+#define VEC(type) type
+#define AS(type, x) CAT(as_, type)(x)
+#define TO(type, x) ((type)(x))
+#define TO_RTZ(type, x) CAT(CAT(convert_, type), _rtz)(x)
+#define MASK64(c) ((long)(c))
+#define MASK32(c) ((int)(c))
+#else
+#define VEC(type) CAT(type, W)
+#define AS(type, x) CAT(CAT(as_, type), W)(x)
+#define TO(type, x) CAT(CAT(convert_, type), W)(x)
+#define TO_RTZ(type, x) CAT(CAT(CAT(convert_, type), W), _rtz)(x)
+#define MASK64(c) (c)
+#define MASK32(c) (c)
+#endif
+
+#define Tf VEC(float)
+#define Td VEC(double)
+#define Ti VEC(int)
+#define Tu VEC(uint)
+#define Tl VEC(long)
+#define Tm VEC(ulong)
+
+/* comparisons: the same for all letters */
+#define LT_f(a, b) ((a) < (b))
+#define LE_f(a, b) ((a) <= (b))
+#define GT_f(a, b) ((a) > (b))
+#define GE_f(a, b) ((a) >= (b))
+#define EQ_f(a, b) ((a) == (b))
+#define NE_f(a, b) ((a) != (b))
+#define LT_d LT_f
+#define LE_d LE_f
+#define GT_d GT_f
+#define GE_d GE_f
+#define EQ_d EQ_f
+#define NE_d NE_f
+#define LT_i LT_f
+#define LE_i LE_f
+#define GT_i GT_f
+#define GE_i GE_f
+#define EQ_i EQ_f
+#define NE_i NE_f
+#define LT_u LT_f
+#define LE_u LE_f
+#define GT_u GT_f
+#define GE_u GE_f
+#define EQ_u EQ_f
+#define NE_u NE_f
+#define LT_l LT_f
+#define LE_l LE_f
+#define GT_l GT_f
+#define GE_l GE_f
+#define EQ_l EQ_f
+#define NE_l NE_f
+#define LT_m LT_f
+#define LE_m LE_f
+#define GT_m GT_f
+#define GE_m GE_f
+#define EQ_m EQ_f
+#define NE_m NE_f
+
+/* masks */
+#define MAND(a, b) ((a) & (b))
+#define MOR(a, b) ((a) | (b))
+#define MXOR(a, b) ((a) ^ (b))
+#define MNOT(a) (!(a))
+#define SEL_f(c, a, b) select((Tf)(b), (Tf)(a), MASK32(c))
+#define SEL_i(c, a, b) select((Ti)(b), (Ti)(a), MASK32(c))
+#define SEL_u(c, a, b) select((Tu)(b), (Tu)(a), MASK32(c))
+#define SEL_d(c, a, b) select((Td)(b), (Td)(a), MASK64(c))
+#define SEL_l(c, a, b) select((Tl)(b), (Tl)(a), MASK64(c))
+#define SEL_m(c, a, b) select((Tm)(b), (Tm)(a), MASK64(c))
+#define ISNAN_f(a) ((a) != (a))
+#define ISNAN_d(a) ((a) != (a))
+#define ISNAN_i(a) ((a) != (a))
+#define ISNAN_u(a) ((a) != (a))
+#define ISNAN_l(a) ((a) != (a))
+#define ISNAN_m(a) ((a) != (a))
+
+/* arithmetic of floats */
+#define ADD_f(a, b) ((a) + (b))
+#define SUB_f(a, b) ((a) - (b))
+#define MUL_f(a, b) ((a) * (b))
+#define DIV_f(a, b) ((a) / (b))
+#define NEG_f(a) (-(a))
+#define ABS_f(a) fabs(a)
+#define FLOOR_f(a) floor(a)
+#define EXP_f(a) exp(a)
+#define LOG_f(a) log(a)
+#define SQRT_f(a) sqrt(a)
+#define TANH_f(a) tanh(a)
+#define ERF_f(a) erf(a)
+#define ERFC_f(a) erfc(a)
+#define POW_f(a, b) pow(a, b)
+#define MAD_f(a, b, c) fma(a, b, c)
+#define LOWEST_f ((Tf)(-INFINITY))
+#define ADD_d ADD_f
+#define SUB_d SUB_f
+#define MUL_d MUL_f
+#define DIV_d DIV_f
+#define NEG_d NEG_f
+#define ABS_d ABS_f
+#define FLOOR_d FLOOR_f
+#define EXP_d EXP_f
+#define LOG_d LOG_f
+#define SQRT_d SQRT_f
+#define TANH_d TANH_f
+#define ERF_d ERF_f
+#define ERFC_d ERFC_f
+#define POW_d POW_f
+#define MAD_d MAD_f
+#define LOWEST_d ((Td)(-INFINITY))
+
+/* PoCL compiles fmod of vectors for seconds: one lane after the other */
+#if W == 1
+#define FMOD_f(a, b) fmod(a, b)
+#define FMOD_d(a, b) fmod(a, b)
+#else
+#define FMOD_f(a, b) fmod_f(a, b)
+#define FMOD_d(a, b) fmod_d(a, b)
+#define FMOD_LANES(type, name)                               \
+    static VEC(type) name(VEC(type) a, VEC(type) b)          \
+    {                                                        \
+        type x[W], y[W];                                     \
+        CAT(vstore, W)(a, 0, x);                             \
+        CAT(vstore, W)(b, 0, y);                             \
+        for (int lane = 0; lane < W; lane++) x[lane] = fmod(x[lane], y[lane]); \
+        return CAT(vload, W)(0, x);                          \
+    }
+#ifdef USES_FMOD_f
+FMOD_LANES(float, fmod_f)
+#endif
+#ifdef USES_FMOD_d
+FMOD_LANES(double, fmod_d)
+#endif
+#endif
+
+/* arithmetic of integers: + - * wrap through unsigned; / and % are guarded */
+#define ADD_u(a, b) ((a) + (b))
+#define SUB_u(a, b) ((a) - (b))
+#define MUL_u(a, b) ((a) * (b))
+#define NEG_u(a) ((Tu)(0) - (a))
+#define ABS_u(a) (a)
+#define AND_u(a, b) ((a) & (b))
+#define OR_u(a, b) ((a) | (b))
+#define XOR_u(a, b) ((a) ^ (b))
+#define SHL_u(a, b) ((a) << ((b) & (Tu)(31)))
+#define SHR_u(a, b) ((a) >> ((b) & (Tu)(31)))
+#define IDIV_u(a, b) SEL_u((b) == (Tu)(0), 0, (a) / SEL_u((b) == (Tu)(0), 1, b))
+#define IREM_u(a, b) SEL_u((b) == (Tu)(0), 0, (a) % SEL_u((b) == (Tu)(0), 1, b))
+#define MAD_u(a, b, c) ((a) * (b) + (c))
+#define LOWEST_u ((Tu)(0))
+#define BITS_u ((Tu)(32))
+#define ADD_m ADD_u
+#define SUB_m SUB_u
+#define MUL_m MUL_u
+#define NEG_m(a) ((Tm)(0) - (a))
+#define ABS_m ABS_u
+#define AND_m AND_u
+#define OR_m OR_u
+#define XOR_m XOR_u
+#define SHL_m(a, b) ((a) << ((b) & (Tm)(63)))
+#define SHR_m(a, b) ((a) >> ((b) & (Tm)(63)))
+#define IDIV_m(a, b) SEL_m((b) == (Tm)(0), 0, (a) / SEL_m((b) == (Tm)(0), 1, b))
+#define IREM_m(a, b) SEL_m((b) == (Tm)(0), 0, (a) % SEL_m((b) == (Tm)(0), 1, b))
+#define MAD_m MAD_u
+#define LOWEST_m ((Tm)(0))
+#define BITS_m ((Tm)(64))
+
+#define ADD_i(a, b) AS(int, AS(uint, a) + AS(uint, b))
+#define SUB_i(a, b) AS(int, AS(uint, a) - AS(uint, b))
+#define MUL_i(a, b) AS(int, AS(uint, a) * AS(uint, b))
+#define NEG_i(a) AS(int, (Tu)(0) - AS(uint, a))
+#define ABS_i(a) AS(int, abs(a))
+#define AND_i AND_u
+#define OR_i OR_u
+#define XOR_i XOR_u
+#define SHL_i(a, b) AS(int, AS(uint, a) << (AS(uint, b) & (Tu)(31)))
+#define SHR_i(a, b) ((a) >> ((b) & (Ti)(31)))
+#define ODD_ONE_i(b) (((b) == (Ti)(0)) | ((b) == (Ti)(-1)))
+#define IDIV_i(a, b) SEL_i((b) == (Ti)(0), 0, SEL_i((b) == (Ti)(-1), NEG_i(a), (a) / SEL_i(ODD_ONE_i(b), 1, b)))
+#define IREM_i(a, b) SEL_i(ODD_ONE_i(b), 0, (a) % SEL_i(ODD_ONE_i(b), 1, b))
+#define MAD_i(a, b, c) AS(int, AS(uint, a) * AS(uint, b) + AS(uint, c))
+#define LOWEST_i ((Ti)(INT_MIN))
+#define BITS_i ((Ti)(32))
+#define ADD_l(a, b) AS(long, AS(ulong, a) + AS(ulong, b))
+#define SUB_l(a, b) AS(long, AS(ulong, a) - AS(ulong, b))
+#define MUL_l(a, b) AS(long, AS(ulong, a) * AS(ulong, b))
+#define NEG_l(a) AS(long, (Tm)(0) - AS(ulong, a))
+#define ABS_l(a) AS(long, abs(a))
+#define AND_l AND_u
+#define OR_l OR_u
+#define XOR_l XOR_u
+#define SHL_l(a, b) AS(long, AS(ulong, a) << (AS(ulong, b) & (Tm)(63)))
+#define SHR_l(a, b) ((a) >> ((b) & (Tl)(63)))
+#define ODD_ONE_l(b) (((b) == (Tl)(0)) | ((b) == (Tl)(-1)))
+#define IDIV_l(a, b) SEL_l((b) == (Tl)(0), 0, SEL_l((b) == (Tl)(-1), NEG_l(a), (a) / SEL_l(ODD_ONE_l(b), 1, b)))
+#define IREM_l(a, b) SEL_l(ODD_ONE_l(b), 0, (a) % SEL_l(ODD_ONE_l(b), 1, b))
+#define MAD_l(a, b, c) AS(long, AS(ulong, a) * AS(ulong, b) + AS(ulong, c))
+#define LOWEST_l ((Tl)(LONG_MIN))
+#define BITS_l ((Tl)(64))

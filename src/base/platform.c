@@ -1,0 +1,164 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#endif
+#include "base/platform.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+void tn__mutex_init(tn__mutex *m)
+{
+    pthread_mutex_init(m, NULL);
+}
+
+void tn__mutex_destroy(tn__mutex *m)
+{
+    pthread_mutex_destroy(m);
+}
+
+void tn__lock(tn__mutex *m)
+{
+    pthread_mutex_lock(m);
+}
+
+void tn__unlock(tn__mutex *m)
+{
+    pthread_mutex_unlock(m);
+}
+
+double tn__seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+long tn__process_id(void)
+{
+    return (long)getpid();
+}
+
+uint64_t tn__physical_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+}
+
+void *tn__library_open(const char *path)
+{
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+void *tn__library_symbol(void *library, const char *name)
+{
+    return dlsym(library ? library : RTLD_DEFAULT, name);
+}
+
+void tn__library_close(void *library)
+{
+    if (library) dlclose(library);
+}
+
+char *tn__full_path(const char *path)
+{
+    enum { FOLDER_MAX = 4096 };
+    char folder[FOLDER_MAX] = "";
+    if (path[0] != '/' && !getcwd(folder, sizeof folder - 1)) folder[0] = '\0';
+    if (folder[0]) strcat(folder, "/");
+    char *whole = tn__alloc_quiet(strlen(folder) + strlen(path) + 1);
+    if (!whole) return NULL;
+    strcpy(whole, folder);
+    return strcat(whole, path);
+}
+
+bool tn__make_folders(const char *path)
+{
+    const size_t length = strlen(path);
+    char *part = tn__alloc_quiet(length + 1);
+    if (!part) return false;
+    memcpy(part, path, length + 1);
+    bool made = length > 0;
+    for (size_t i = 1; made && i <= length; i++) {
+        if (part[i] != '/' && part[i] != '\0') continue;
+        const char end = part[i];
+        part[i] = '\0';
+        struct stat about;
+        made = mkdir(part, 0777) == 0 || (stat(part, &about) == 0 && S_ISDIR(about.st_mode));
+        part[i] = end;
+    }
+    tn__free(part);
+    return made;
+}
+
+/* False when the file ends early. */
+static bool read_all(int fd, char *to, size_t length)
+{
+    while (length > 0) {
+        const ssize_t got = read(fd, to, length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        to += got;
+        length -= (size_t)got;
+    }
+    return true;
+}
+
+void *tn__file_read(const char *path, size_t limit, size_t *length)
+{
+    struct stat about;
+    char *bytes = NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return NULL;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= 0 && (uint64_t)about.st_size <= limit) {
+        const size_t size = (size_t)about.st_size;
+        bytes = tn__alloc_quiet(size + 1);
+        if (bytes && read_all(fd, bytes, size)) {
+            bytes[size] = '\0';
+            *length = size;
+        } else {
+            tn__free(bytes);
+            bytes = NULL;
+        }
+    }
+    close(fd);
+    return bytes;
+}
+
+static bool write_all(int fd, const char *from, size_t length)
+{
+    while (length > 0) {
+        const ssize_t put = write(fd, from, length);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        from += put;
+        length -= (size_t)put;
+    }
+    return true;
+}
+
+bool tn__file_write_atomic(const char *path, const void *bytes, size_t length)
+{
+    static atomic_uint count;
+    const size_t size = strlen(path) + 64;
+    char *beside = tn__alloc_quiet(size);
+    if (!beside) return false;
+    snprintf(beside, size, "%s.%ld.%u.tmp", path, tn__process_id(), atomic_fetch_add(&count, 1));
+    const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool done = fd >= 0;
+    if (done) {
+        done = write_all(fd, bytes, length);
+        done = close(fd) == 0 && done;
+        done = done && rename(beside, path) == 0;
+        if (!done) unlink(beside);
+    }
+    tn__free(beside);
+    return done;
+}

@@ -1,0 +1,33 @@
+/* Threads, clock, files, dynamic libraries, processes: the only place that knows the operating system. */
+#ifndef TN__PLATFORM_H
+#define TN__PLATFORM_H
+
+#include <pthread.h>
+#include <stdio.h>
+#include <tenon/base.h>
+
+typedef pthread_mutex_t tn__mutex;
+#define TN__MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
+void tn__mutex_init(tn__mutex *m);
+void tn__mutex_destroy(tn__mutex *m);
+void tn__lock(tn__mutex *m);
+void tn__unlock(tn__mutex *m);
+
+double tn__seconds(void); /* monotonic */
+long tn__process_id(void);
+uint64_t tn__physical_memory(void); /* bytes; 0 when unknown */
+
+void *tn__library_open(const char *path); /* NULL when it cannot be opened */
+void *tn__library_symbol(void *library, const char *name); /* library NULL: symbols already in the process */
+void tn__library_close(void *library);
+
+/* The path from the root, whether it exists or not: a fresh text (tn__free), NULL when memory is out. */
+char *tn__full_path(const char *path);
+bool tn__make_folders(const char *path); /* like mkdir -p */
+/* Whole file into a fresh block (tn__free) with a zero byte behind it, NULL without an error when it cannot be read or is
+ * larger than limit. */
+void *tn__file_read(const char *path, size_t limit, size_t *length);
+/* Writes beside the target (PATH.PID.N.tmp), then renames over it; false without an error when that fails. */
+bool tn__file_write_atomic(const char *path, const void *bytes, size_t length);
+
+#endif

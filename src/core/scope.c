@@ -1,0 +1,127 @@
+#include "core/scope.h"
+#include "base/alloc.h"
+#include "base/platform.h"
+#include <string.h>
+
+typedef struct tn__frame tn__frame;
+struct tn__frame {
+    tn__frame *parent;
+    int depth;
+    tn_tensor *newest;
+    tn_status code; /* of the first failure */
+    char sentence[512];
+};
+
+static _Thread_local tn__frame *top;
+static _Thread_local int paused;
+/* A handle may be released by another thread than the one whose scope it is in. */
+static tn__mutex list_lock = TN__MUTEX_INIT;
+
+static void remember_first(tn_status code, const char *sentence)
+{
+    if (!top || top->code != TN_OK) return;
+    top->code = code;
+    snprintf(top->sentence, sizeof top->sentence, "%s", sentence);
+}
+
+tn_scope tn_scope_push(void)
+{
+    tn__frame *f = tn__zalloc(sizeof *f);
+    if (!f) return (tn_scope){.depth = -1};
+    tn__set_error_hook(remember_first);
+    f->parent = top;
+    f->depth = top ? top->depth + 1 : 1;
+    top = f;
+    return (tn_scope){.depth = f->depth};
+}
+
+static void link_to(tn__frame *f, tn_tensor *x)
+{
+    x->frame = f;
+    x->newer = NULL;
+    x->older = f->newest;
+    if (f->newest) f->newest->newer = x;
+    f->newest = x;
+}
+
+static void unlink_from(tn_tensor *x)
+{
+    if (x->older) x->older->newer = x->newer;
+    if (x->newer) x->newer->older = x->older;
+    else x->frame->newest = x->older;
+    x->frame = NULL;
+    x->older = x->newer = NULL;
+}
+
+void tn__scope_join(tn_tensor *x)
+{
+    if (!top || paused) return;
+    tn__lock(&list_lock);
+    link_to(top, x);
+    tn__unlock(&list_lock);
+}
+
+void tn__scope_leave(tn_tensor *x)
+{
+    tn__lock(&list_lock);
+    if (x->frame) unlink_from(x);
+    tn__unlock(&list_lock);
+}
+
+void tn__scope_pause(void)
+{
+    paused++;
+}
+
+void tn__scope_resume(void)
+{
+    paused--;
+}
+
+tn_tensor *tn_keep(tn_tensor *x)
+{
+    if (tn__tensor_check(x, "keep", "x") != TN_OK) return NULL;
+    tn__lock(&list_lock);
+    if (x->frame) {
+        tn__frame *parent = x->frame->parent;
+        unlink_from(x);
+        if (parent) link_to(parent, x);
+    }
+    tn__unlock(&list_lock);
+    return x;
+}
+
+static void release_handles(tn__frame *f)
+{
+    for (;;) {
+        tn__lock(&list_lock);
+        tn_tensor *x = f->newest;
+        if (x) unlink_from(x);
+        tn__unlock(&list_lock);
+        if (!x) return;
+        tn__tensor_unref(x);
+    }
+}
+
+tn_status tn_scope_pop(tn_scope scope)
+{
+    if (scope.depth <= 0 || !top || top->depth < scope.depth)
+        return tn__fail(TN_ARGUMENT, "scope_pop: scope %d is not open in this thread", scope.depth);
+    tn_status code = TN_OK;
+    char sentence[512] = "";
+    while (top && top->depth >= scope.depth) { /* the outermost one's first failure came first or is its own */
+        tn__frame *f = top;
+        release_handles(f);
+        if (f->code != TN_OK) {
+            code = f->code;
+            memcpy(sentence, f->sentence, sizeof sentence);
+        }
+        top = f->parent;
+        tn__free(f);
+    }
+    if (code != TN_OK) {
+        tn__restore_error(code, sentence);
+        remember_first(code, sentence); /* a failure inside is one of the parent's too */
+    }
+    return code;
+}

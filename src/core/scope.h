@@ -1,0 +1,17 @@
+/* A thread's stack of scopes. */
+#ifndef TN__SCOPE_H
+#define TN__SCOPE_H
+
+#include "core/tensor.h"
+
+/* Registers a fresh handle in the thread's innermost scope, if there is one. */
+void tn__scope_join(tn_tensor *x);
+/* Takes a handle out of the scope it is in, if any. */
+void tn__scope_leave(tn_tensor *x);
+/* Drops a reference without touching scopes. */
+void tn__tensor_unref(tn_tensor *x);
+/* While paused, new handles of the thread join no scope (what modules and loaders hold). Calls nest. */
+void tn__scope_pause(void);
+void tn__scope_resume(void);
+
+#endif

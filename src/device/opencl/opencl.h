@@ -1,0 +1,98 @@
+/* What the files of this folder share. */
+#ifndef TN__OPENCL_H
+#define TN__OPENCL_H
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "device/backend.h"
+#include "device/opencl/cl.h"
+
+/* The loader's entry points; NULL where it has none. */
+typedef struct tn__cl {
+#define FUNCTION(result, name, parameters) result(CL_API_CALL *name) parameters;
+#include "device/opencl/functions.def"
+#undef FUNCTION
+    const char *missing; /* the first one that is not there; NULL when all are */
+} tn__cl;
+
+typedef struct tn__cl_program tn__cl_program;
+
+/* device->state. */
+typedef struct tn__cl_device {
+    const tn__cl *cl;
+    cl_platform_id platform;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+    size_t max_items;      /* of a work-group's first dimension */
+    const char *unfit;     /* why it cannot be opened at all, found while enumerating; NULL */
+    const char *platform_version;
+    const char *options;   /* of every build */
+    atomic_uint unflushed; /* launches */
+    _Atomic(const char *) last_kernel;
+    tn__mutex programs_lock;
+    tn__map *programs; /* by hash of the text */
+    tn__cl_program *unsaved;
+    atomic_bool has_unsaved;
+} tn__cl_device;
+
+/* The program of one text. Its lock is held while it is built, so that others wait for it. */
+struct tn__cl_program {
+    tn__mutex lock;
+    tn__hash128 hash;
+    size_t length; /* of the text */
+    cl_program program;
+    struct tn__cl_kernel *kernels;
+    atomic_int state; /* where its binary stands: */
+    tn__cl_program *next; /* among the unsaved */
+};
+enum { TN__UNSAVED, TN__SAVE_AFTER_LAUNCH, TN__SAVE_QUEUED, TN__SAVED };
+
+typedef struct tn__cl_kernel {
+    tn__kernel base;
+    tn__cl_program *program;
+    cl_kernel kernel;
+    size_t max_group;
+    tn__mutex lock; /* from the first set argument to the enqueue */
+    struct tn__cl_kernel *next;
+    char name[];
+} tn__cl_kernel;
+
+/* loader.c: the entry points, or NULL and why; *off when that is by wish, or for good. What was opened stays open. */
+const tn__cl *tn__cl_load(tn__text *trouble, bool *off);
+/* True when this process was forked from one that had already called OpenCL. */
+bool tn__cl_forked(void);
+
+/* errors.c */
+const char *tn__cl_error_name(cl_int code);
+bool tn__cl_is_memory(cl_int code);
+/* The status for what a call on the queue gave: lack of memory finishes the queue first, anything else loses the device. */
+tn_status tn__cl_queue_error(tn__device *device, const char *call, cl_int code);
+
+/* memory.c */
+tn_status tn__cl_allocate(tn__device *device, uint64_t bytes, void **memory);
+void tn__cl_release(tn__device *device, void *memory);
+tn_status tn__cl_write(tn__device *device, void *to, uint64_t offset, const void *from, uint64_t bytes);
+tn_status tn__cl_read(tn__device *device, void *from, uint64_t offset, void *to, uint64_t bytes);
+tn_status tn__cl_copy(tn__device *device, void *to, uint64_t to_offset, void *from, uint64_t from_offset, uint64_t bytes);
+tn_status tn__cl_finish(tn__device *device);
+
+/* program.c */
+tn__kernel *tn__cl_kernel_get(tn__device *device, const char *text, size_t length, const char *name);
+void tn__cl_programs_free(tn__device *device, bool usable);
+/* build.c: from source; NULL with a COMPILE error. */
+cl_program tn__cl_build(tn__device *device, const char *text, size_t length, const char *name);
+/* binary.c: the disk cache. NULL when it has none that fits. */
+cl_program tn__cl_binary_load(tn__device *device, tn__hash128 hash, size_t length);
+void tn__cl_binary_save(tn__device *device, const tn__cl_program *program);
+
+/* launch.c */
+size_t tn__cl_kernel_max_group(tn__kernel *kernel);
+tn_status tn__cl_launch(tn__kernel *kernel, const tn__argument *arguments, int count, uint64_t global, uint64_t local);
+/* Saves the programs whose first launch is done; called where the queue has just been waited for. */
+void tn__cl_save_programs(tn__device *device);
+
+/* probe.c */
+tn_status tn__cl_probe(tn__device *device);
+
+#endif

@@ -1,0 +1,56 @@
+/* From a plan to OpenCL C: the macros a kernel file is written in.
+ *
+ * Axes of the domain get roles. For section X (P0, P1, P2 the operands' producers; E the end) the generator defines
+ *   X_OUTER(o)    the places in every input at point o of the OUTER axes (row-major)
+ *   X_MIDDLE(m)   the same at point m of the MIDDLE axes
+ *   X_EVAL(i)     the steps for elements i … i + W - 1 of the INNER axis; results are X_VALUE
+ *   E_STORE(i)    stores the outputs
+ * and PARAMS, the first part of the kernel's parameters, ending in a comma. */
+#ifndef TN__GENERATE_H
+#define TN__GENERATE_H
+
+#include "graph/plan.h"
+
+typedef enum tn__role { TN__OUTER, TN__MIDDLE, TN__INNER, TN__APART } tn__role;
+
+typedef struct tn__generator {
+    tn__plan *plan;
+    tn__role role[TN__RANK];
+    tn__text macros;    /* in the order generated */
+    tn__text functions; /* scalar functions that rows call */
+    tn__text defines;   /* "#define NAME value" of the operation, before everything */
+    unsigned uses;      /* what convert.cl and scalar.cl must define */
+    uint64_t called;    /* functions emitted, a bit for each and letter */
+} tn__generator;
+
+/* Lanes: 1 unless vectors help and the inner axis has as many elements. */
+int tn__plan_width(const tn__plan *plan, const tn__role *role);
+/* Starts: decides the index width from the windows, plus `extra`, the largest other index of the kernel. */
+void tn__generator_start(tn__generator *g, tn__plan *plan, const tn__role *role, int width, int64_t extra);
+/* Defines the macros of a section; E_STORE with SECTION_END. */
+void tn__generate_section(tn__generator *g, int section);
+/* The text of a row, phase or reduction in letters of a compute type; names[0..] replace A B C (or the given words). */
+void tn__generate_text(tn__generator *g, tn__text *out, const char *text, tn__compute compute, const char *const *words,
+                       const char *const *names, int count);
+/* An element's place in input or output: name of a parameter that holds v. */
+int tn__parameter(tn__plan *plan, int64_t v);
+/* Assembles the program around a kernel file and gets the kernel. Frees the generator's texts. */
+tn_status tn__generator_finish(tn__generator *g, const char *file, const char *kernel);
+void tn__generator_free(tn__generator *g);
+
+/* Arguments for PARAMS; returns how many. */
+#define TN__ARGUMENTS 160
+int tn__plan_arguments(const tn__plan *plan, tn__argument *arguments);
+/* Appends an index argument (32 or 64 bits as the plan's). */
+void tn__argument_index(const tn__plan *plan, tn__argument *arguments, int *count, int64_t v);
+void tn__argument_int(tn__argument *arguments, int *count, int32_t v);
+
+/* Points of all axes with a role. */
+int64_t tn__role_extent(const tn__plan *plan, const tn__role *role, tn__role which);
+extern const char tn__letters[]; /* "fdiulm" */
+
+/* elementwise.c of this folder: the kernel of plans without an anchor */
+tn_status tn__elementwise_generate(tn__plan *plan);
+tn_status tn__elementwise_launch(tn__plan *plan);
+
+#endif

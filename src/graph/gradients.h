@@ -1,0 +1,34 @@
+/* The gradient functions the rows name: C over public operations, defined in ops/gradients.c. Each writes one gradient per
+ * operand, of the operand's shape after broadcasting back, NULL where none flows. */
+#ifndef TN__GRADIENTS_H
+#define TN__GRADIENTS_H
+
+#include "core/tensor.h"
+
+typedef tn_status (*tn__gradient)(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
+
+#define tn__grad_none NULL
+#define TN__GRADIENT(name) \
+    tn_status tn__grad_##name(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
+TN__GRADIENT(add)
+TN__GRADIENT(sub)
+TN__GRADIENT(mul)
+TN__GRADIENT(div)
+TN__GRADIENT(pow)
+TN__GRADIENT(neg)
+TN__GRADIENT(abs)
+TN__GRADIENT(maximum)
+TN__GRADIENT(minimum)
+TN__GRADIENT(clamp)
+TN__GRADIENT(exp)
+TN__GRADIENT(log)
+TN__GRADIENT(sqrt)
+TN__GRADIENT(tanh)
+TN__GRADIENT(erf)
+TN__GRADIENT(relu)
+TN__GRADIENT(sigmoid)
+TN__GRADIENT(gelu)
+TN__GRADIENT(where)
+#undef TN__GRADIENT
+
+#endif

@@ -1,0 +1,20 @@
+/* The pending nodes of a device. */
+#ifndef TN__GRAPH_H
+#define TN__GRAPH_H
+
+#include "graph/node.h"
+
+typedef struct tn__graph {
+    tn__node *oldest, *newest;
+    int pending;
+    uint64_t walk; /* stamp of the last walk over nodes */
+} tn__graph;
+
+/* The device's graph, made at first use. Under the graph lock. */
+tn__graph *tn__graph_of(tn__device *device);
+/* Takes a node whose results are all gone or made out of the list; its operands go onto *work. Under the graph lock. */
+void tn__graph_remove(tn__graph *graph, tn__node *node, tn__value **work);
+/* Drops a worklist's values, outside the lock. */
+void tn__graph_drop(tn__value *work);
+
+#endif

@@ -1,0 +1,117 @@
+/* One kernel before it runs: its domain, inputs, expressions and results.
+ *
+ * Expressions are lists of steps over the plan's domain, in sections: section s < node->inputs is what operand s of the
+ * structured operation reads (its producer); SECTION_END is what becomes of the result (elementwise kernels have only that
+ * one). Inputs, numbers and steps are found by linear search: there are at most a few dozen. */
+#ifndef TN__PLAN_H
+#define TN__PLAN_H
+
+#include "base/text.h"
+#include "graph/node.h"
+
+#define TN__PLAN_INPUTS 96
+#define TN__PLAN_OUTPUTS 16
+#define TN__SECTION_END 3
+#define TN__SECTIONS 4
+#define TN__RANK (TN_MAX_AXES + 1)
+
+/* Place of an element at each point of the domain. */
+typedef struct tn__window {
+    int64_t offset;
+    int64_t stride[TN__RANK];
+} tn__window;
+
+typedef enum tn__step_kind { TN__LOAD, TN__NUMBER, TN__APPLY, TN__CONVERT, TN__DRAW, TN__RESULT } tn__step_kind;
+
+typedef struct tn__step {
+    tn__step_kind kind;
+    int section;
+    int a[5];              /* steps it reads; LOAD, DRAW: a[0] is an input; NUMBER: a[0] is a number */
+    tn_dtype from, dtype;  /* APPLY: computed in from, rounded to dtype; CONVERT: from -> dtype; else dtype */
+    const tn__row *row;
+    const tn__node *node;  /* DRAW: the generator */
+    tn__value *value;      /* what this step computes (memo), with its window */
+    tn__window window;
+} tn__step;
+
+/* Layout classes of an input along the domain. */
+typedef enum tn__class { TN__CONTIGUOUS, TN__SPLAT, TN__STRIDED } tn__class;
+
+typedef struct tn__plan_input {
+    tn__value *value; /* NULL: only an index (a random generator's) */
+    tn_dtype dtype;
+    int pointer;      /* which of the kernel's input pointers */
+    int section;
+    tn__window window;
+} tn__plan_input;
+
+typedef struct tn__plan_output {
+    tn__value *value; /* retained */
+    int step;
+    tn_dtype dtype;
+    int pointer;
+    tn__window window; /* where in the bytes */
+    tn__buffer *bytes; /* allocated before the first launch, or written into */
+} tn__plan_output;
+
+typedef struct tn__plan tn__plan;
+struct tn__plan {
+    tn__device *device;
+    tn__node *anchor;          /* structured node, NULL for an elementwise kernel */
+    int level;                 /* 1 + the largest of what it depends on */
+    int rank;
+    int64_t dim[TN__RANK];
+    int group[TN__RANK];       /* axes of one group may collapse: 0 rows, 1 inner; matmul 0 batch, 1 m, 2 n, 3 k */
+    tn__window operand[3];     /* windows of the structured node's operands over the domain */
+    tn__window result;         /* of the node's result, dense */
+    tn__window place;          /* where the target goes: the same, or part of a buffer */
+    unsigned splits;           /* groups whose axes may be split, a bit each */
+    int sources[3];            /* step that gives operand s */
+    int steps_count, steps_capacity;
+    tn__step *steps;
+    int inputs_count;
+    tn__plan_input inputs[TN__PLAN_INPUTS];
+    int numbers_count;
+    tn__number numbers[TN__PLAN_INPUTS];
+    int outputs_count;
+    tn__plan_output outputs[TN__PLAN_OUTPUTS];
+    tn__buffer *written;       /* a partial write: the target's bytes that outputs[0] goes to */
+    /* generated */
+    int width;                 /* lanes */
+    bool deep;
+    bool wide_index;           /* 64-bit */
+    tn__text text;             /* program */
+    int64_t *parameters;       /* places, strides, extents in the order of the text */
+    int parameters_count, parameters_capacity;
+    bool parameters_in_buffer; /* too many for arguments */
+    tn__kernel *kernel;
+    tn__buffer *meta;          /* the parameters, when in a buffer */
+    tn__buffer *scratch[2];    /* of the structured operation, allocated by its generate */
+    struct tn__plan *segment_of; /* joined to this one's launch */
+    struct tn__plan *next_segment;
+    tn__plan *next;            /* in launch order */
+};
+
+/* ---- building (expression.c) ---- */
+
+/* How the builder asks whether a pending value goes into this kernel. */
+typedef enum tn__choice { TN__INLINE, TN__STORED, TN__INLINE_AND_STORE } tn__choice;
+typedef tn__choice (*tn__chooser)(tn__plan *plan, tn__value *value, void *user);
+
+/* What a plan is asked for: values of one shape (several only when elementwise), or one value written into part of a
+ * buffer, at `place` over its node's domain. */
+typedef struct tn__request {
+    tn__device *device;
+    tn__value *const *values;
+    int count;
+    tn__chooser choose;
+    void *user;
+    const tn__window *place; /* NULL: into fresh bytes */
+    tn__buffer *to;
+} tn__request;
+
+/* A plan for it, with what it fuses. NULL with an error. Under the graph lock. */
+tn__plan *tn__plan_new(const tn__request *request);
+void tn__plan_free(tn__plan *plan);
+
+#endif

@@ -1,0 +1,31 @@
+/* The table of rows. */
+#include "graph/rows.h"
+#include "graph/gradients.h"
+#include <string.h>
+
+#define NONE 0
+#define IN 1
+#define OUT 2
+#define BOTH 3
+#define PROMOTE TN__PROMOTE
+#define REAL TN__REAL
+#define CHOOSE TN__CHOOSE
+#define SAME TN__SAME
+#define BOOL TN__TO_BOOL
+#define CONT false
+#define STEP true
+#define TEXT(t) (#t[0] == 'N' && #t[1] == 'O' && #t[2] == 0 ? NULL : #t)
+
+const tn__row tn__rows[TN__ROWS] = {
+#define EW(name, arity, inputs, result, f, i, b, gradient, saves, low, high, ulp, shape) \
+    [TN__ROW_##name] = {#name, arity, inputs, result, {TEXT(f), TEXT(i), TEXT(b)}, tn__grad_##gradient, saves, low, high, ulp, shape},
+#include "tables/elementwise.def"
+#undef EW
+};
+
+const tn__row *tn__row_find(const char *name)
+{
+    for (int i = 0; i < TN__ROWS; i++)
+        if (strcmp(tn__rows[i].name, name) == 0) return &tn__rows[i];
+    return NULL;
+}

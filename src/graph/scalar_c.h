@@ -1,0 +1,80 @@
+/* The C meaning of the rows' macros for one compute type; included once per type with T (the type), U (its unsigned type,
+ * integers), S (its letter), IS_FLOAT and, for integers, LOWEST_VALUE defined. */
+#undef ADD
+#undef SUB
+#undef MUL
+#undef NEG
+#undef ABS
+#undef SHL
+#undef SHR
+#undef AND
+#undef OR
+#undef XOR
+#undef IDIV
+#undef IREM
+#undef LOWEST
+#undef ISNAN
+#undef BITS
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define FUNCTION(name) JOIN(fn_##name, S)
+
+#define K(x) ((T)(x))
+#define LT(a, b) ((a) < (b))
+#define LE(a, b) ((a) <= (b))
+#define GT(a, b) ((a) > (b))
+#define GE(a, b) ((a) >= (b))
+#define EQ(a, b) ((a) == (b))
+#define NE(a, b) ((a) != (b))
+#define SEL(c, a, b) ((c) ? (a) : (b))
+#define MAND(a, b) ((a) && (b))
+#define MOR(a, b) ((a) || (b))
+#define MXOR(a, b) ((a) != (b))
+#define MNOT(a) (!(a))
+#define MAXN(a, b) FUNCTION(maxn)(a, b)
+#define MINN(a, b) FUNCTION(minn)(a, b)
+#define PYMOD(a, b) FUNCTION(pymod)(a, b)
+#define PYFLOORDIV(a, b) FUNCTION(pyfloordiv)(a, b)
+#define IFLOORDIV(a, b) FUNCTION(ifloordiv)(a, b)
+#define IFLOORMOD(a, b) FUNCTION(ifloormod)(a, b)
+#define IPOW(a, b) FUNCTION(ipow)(a, b)
+
+#if IS_FLOAT
+#define ADD(a, b) ((a) + (b))
+#define SUB(a, b) ((a) - (b))
+#define MUL(a, b) ((a) * (b))
+#define NEG(a) (-(a))
+#define ABS(a) MATH(fabs)(a)
+#define DIV(a, b) ((a) / (b))
+#define ISNAN(a) ((a) != (a))
+#define LOWEST (-(T)INFINITY)
+#define EXP(a) MATH(exp)(a)
+#define LOG(a) MATH(log)(a)
+#define SQRT(a) MATH(sqrt)(a)
+#define TANH(a) MATH(tanh)(a)
+#define ERF(a) MATH(erf)(a)
+#define ERFC(a) MATH(erfc)(a)
+#define POW(a, b) MATH(pow)(a, b)
+#define FMOD(a, b) MATH(fmod)(a, b)
+#define FLOOR(a) MATH(floor)(a)
+#else
+#define ADD(a, b) ((T)((U)(a) + (U)(b)))
+#define SUB(a, b) ((T)((U)(a) - (U)(b)))
+#define MUL(a, b) ((T)((U)(a) * (U)(b)))
+#define NEG(a) ((T)(0u - (U)(a)))
+#define ABS(a) ((a) < (T)1 ? NEG(a) : (a))
+#define ISNAN(a) (0)
+#define LOWEST LOWEST_VALUE
+#define BITS ((T)(8 * sizeof(T)))
+#define AND(a, b) ((T)((a) & (b)))
+#define OR(a, b) ((T)((a) | (b)))
+#define XOR(a, b) ((T)((a) ^ (b)))
+#define SHL(a, b) ((T)((U)(a) << ((U)(b) & (8 * sizeof(T) - 1))))
+#define SHR(a, b) ((T)((a) >> ((U)(b) & (8 * sizeof(T) - 1))))
+#define IDIV(a, b) ((b) == 0 ? (T)0 : (b) == (T)-1 ? IDIV_MINUS(a, b) : (T)((a) / ((b) ? (b) : (T)1)))
+#define IREM(a, b) ((b) == 0 ? (T)0 : (b) == (T)-1 ? IREM_MINUS(a, b) : (T)((a) % ((b) ? (b) : (T)1)))
+/* The divisor has all bits set: -1 wraps for a signed type, for an unsigned one it is the largest number. */
+#define IDIV_MINUS(a, b) ((T)-1 < (T)1 ? NEG(a) : (T)((a) == (b)))
+#define IREM_MINUS(a, b) ((T)-1 < (T)1 ? (T)0 : (T)((a) == (b) ? (T)0 : (a)))
+#endif

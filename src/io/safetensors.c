@@ -1,0 +1,289 @@
+/* safetensors: 8 bytes of header length, a JSON header, then the values, little-endian, row-major, without gaps.
+ *
+ *   {"__metadata__": {"format": "pt"}, "fc1.bias": {"dtype": "F32", "shape": [128], "data_offsets": [0, 512]}, ...}
+ *
+ * The header is parsed by hand: objects are never nested deeper than this, so nothing recurses. */
+#include "io/format.h"
+#include "io/json.h"
+#include "base/alloc.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LENGTH_BYTES 8
+
+static const struct {
+    const char *name;
+    tn_dtype dtype;
+} dtypes[] = {
+    {"F64", TN_F64}, {"F32", TN_F32}, {"F16", TN_F16},   {"BF16", TN_BF16}, {"I64", TN_I64},
+    {"I32", TN_I32}, {"I16", TN_I16}, {"I8", TN_I8},     {"U64", TN_U64},   {"U32", TN_U32},
+    {"U16", TN_U16}, {"U8", TN_U8},   {"BOOL", TN_BOOL},
+};
+
+/* What the object of one tensor says; "seen" so that nothing is missing or said twice. */
+typedef struct description {
+    const char *dtype;
+    tn_shape shape;
+    uint64_t offset[2];
+    bool has_dtype, has_shape, has_offsets;
+} description;
+
+typedef struct header {
+    tn_archive *archive;
+    tn__json json;
+    uint64_t data;      /* where the values begin in the file */
+    uint64_t data_size; /* bytes from there to the file's end */
+    const char *name;   /* of the tensor being read */
+} header;
+
+/* A fault of one tensor: "FILE: tensor "NAME": …". */
+#define BAD(h, ...) bad((h)->archive, (h)->name, __VA_ARGS__)
+static tn_status bad(const tn_archive *archive, const char *name, const char *format, ...) TN__PRINTF(3, 4);
+static tn_status bad(const tn_archive *archive, const char *name, const char *format, ...)
+{
+    char sentence[300], shown[80];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    return tn__fail(TN_FORMAT, "%s: tensor \"%s\": %s", archive->path, tn__shown(name, strlen(name), shown), sentence);
+}
+
+/* ---- the header's parts ---- */
+
+static tn_status read_dtype(header *h, description *d)
+{
+    return tn__json_text(&h->json, &d->dtype);
+}
+
+/* [n, n, …]: at most `most` numbers are stored, all are counted. */
+static tn_status read_numbers(header *h, const char *key, uint64_t *out, int most, int *count)
+{
+    tn__json *j = &h->json;
+    *count = 0;
+    TN__TRY(tn__json_expect(j, '['));
+    if (tn__json_accept(j, ']'))
+        return TN_OK;
+    do {
+        uint64_t value = 0;
+        bool negative = false;
+        TN__TRY(tn__json_number(j, &value, &negative));
+        if (negative)
+            return BAD(h, "%s holds the negative number -%" PRIu64, key, value);
+        if (*count < most)
+            out[*count] = value;
+        ++*count;
+    } while (tn__json_accept(j, ','));
+    return tn__json_expect(j, ']');
+}
+
+static tn_status read_shape(header *h, description *d)
+{
+    uint64_t extent[TN_MAX_AXES];
+    int count = 0;
+    TN__TRY(read_numbers(h, "shape", extent, TN_MAX_AXES, &count));
+    if (count > TN_MAX_AXES)
+        return BAD(h, "%d axes, more than %d", count, TN_MAX_AXES);
+    d->shape.ndim = count;
+    for (int i = 0; i < count; i++) {
+        if (extent[i] > INT64_MAX)
+            return BAD(h, "extent %" PRIu64 " of axis %d does not fit 63 bits", extent[i], i);
+        d->shape.dim[i] = (int64_t)extent[i];
+    }
+    return TN_OK;
+}
+
+static tn_status read_offsets(header *h, description *d)
+{
+    int count = 0;
+    TN__TRY(read_numbers(h, "data_offsets", d->offset, 2, &count));
+    return count == 2 ? TN_OK : BAD(h, "data_offsets holds %d numbers, not 2", count);
+}
+
+static tn_status read_member(header *h, description *d)
+{
+    static const struct {
+        const char *key;
+        tn_status (*read)(header *, description *);
+    } members[] = {{"dtype", read_dtype}, {"shape", read_shape}, {"data_offsets", read_offsets}};
+    bool *const seen[] = {&d->has_dtype, &d->has_shape, &d->has_offsets};
+
+    const char *key = NULL;
+    TN__TRY(tn__json_text(&h->json, &key));
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(key, members[i].key) != 0)
+            continue;
+        if (*seen[i])
+            return BAD(h, "%s is there twice", key);
+        *seen[i] = true;
+        TN__TRY(tn__json_expect(&h->json, ':'));
+        return members[i].read(h, d);
+    }
+    char shown[80];
+    return BAD(h, "unknown member \"%s\"", tn__shown(key, strlen(key), shown));
+}
+
+static tn_status read_description(header *h, description *d)
+{
+    *d = (description){.dtype = NULL};
+    TN__TRY(tn__json_expect(&h->json, '{'));
+    if (!tn__json_accept(&h->json, '}')) {
+        do
+            TN__TRY(read_member(h, d));
+        while (tn__json_accept(&h->json, ','));
+        TN__TRY(tn__json_expect(&h->json, '}'));
+    }
+    const char *missing = !d->has_dtype ? "dtype" : !d->has_shape ? "shape" : !d->has_offsets ? "data_offsets" : NULL;
+    return missing ? BAD(h, "%s is missing", missing) : TN_OK;
+}
+
+/* ---- what a description must fulfil ---- */
+
+static tn_status check(header *h, const description *d, tn__entry *entry)
+{
+    entry->dtype = TN_DTYPE_COUNT;
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (strcmp(d->dtype, dtypes[i].name) == 0)
+            entry->dtype = dtypes[i].dtype;
+    char shown[80];
+    if (entry->dtype == TN_DTYPE_COUNT)
+        return BAD(h, "unknown dtype \"%s\"", tn__shown(d->dtype, strlen(d->dtype), shown));
+    entry->shape = d->shape;
+    if (!tn__entry_bytes(entry->dtype, &entry->shape, &entry->bytes))
+        return BAD(h, "the product of its shape's extents times %zu bytes overflows 63 bits",
+                   tn_dtype_size(entry->dtype));
+    const uint64_t begin = d->offset[0], end = d->offset[1];
+    if (begin > end)
+        return BAD(h, "data_offsets [%" PRIu64 ", %" PRIu64 "]: the end is before the begin", begin, end);
+    if (end > h->data_size)
+        return BAD(h,
+                   "data_offsets [%" PRIu64 ", %" PRIu64 "]: the end is behind the file's %" PRIu64 " bytes of values",
+                   begin, end, h->data_size);
+    if (end - begin != entry->bytes)
+        return BAD(h,
+                   "its shape and dtype need %" PRIu64 " bytes, data_offsets [%" PRIu64 ", %" PRIu64 "] hold %" PRIu64,
+                   entry->bytes, begin, end, end - begin);
+    entry->begin = h->data + begin;
+    entry->swapped = !tn__machine_is_little() && tn_dtype_size(entry->dtype) > 1;
+    return TN_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const tn__entry *x = *(const tn__entry *const *)a, *y = *(const tn__entry *const *)b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+/* Values follow each other from the first byte to the last, without holes, and never share a byte. */
+static tn_status check_places(header *h)
+{
+    tn_archive *archive = h->archive;
+    const size_t count = (size_t)archive->count;
+    const tn__entry **sorted = tn__alloc(count * sizeof *sorted);
+    if (!sorted)
+        return TN_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &archive->entry[i];
+    qsort(sorted, count, sizeof *sorted, by_place);
+    uint64_t place = h->data;
+    tn_status status = TN_OK;
+    for (size_t i = 0; i < count && status == TN_OK; i++) {
+        const tn__entry *e = sorted[i];
+        char shown[80];
+        if (e->begin < place)
+            status = bad(archive, e->name, "its bytes from %" PRIu64 " overlap those of \"%s\", which end at %" PRIu64,
+                         e->begin - h->data, tn__shown(sorted[i - 1]->name, strlen(sorted[i - 1]->name), shown),
+                         place - h->data);
+        else if (e->begin > place)
+            status = bad(archive, e->name, "a hole of %" PRIu64 " bytes before its first at %" PRIu64, e->begin - place,
+                         e->begin - h->data);
+        place = e->begin + e->bytes;
+    }
+    tn__free(sorted);
+    if (status == TN_OK && place != archive->size)
+        status = tn__fail(TN_FORMAT, "%s: %" PRIu64 " bytes after the last tensor belong to none", archive->path,
+                          archive->size - place);
+    return status;
+}
+
+/* ---- the header ---- */
+
+static tn_status read_metadata(header *h)
+{
+    tn__json *j = &h->json;
+    const char *text = NULL;
+    TN__TRY(tn__json_expect(j, '{'));
+    if (tn__json_accept(j, '}'))
+        return TN_OK;
+    do {
+        TN__TRY(tn__json_text(j, &text));
+        TN__TRY(tn__json_expect(j, ':'));
+        TN__TRY(tn__json_text(j, &text));
+    } while (tn__json_accept(j, ','));
+    return tn__json_expect(j, '}');
+}
+
+static tn_status read_tensor(header *h, const char *name)
+{
+    description d;
+    tn__entry entry = {0};
+    TN__TRY(read_description(h, &d));
+    TN__TRY(check(h, &d, &entry));
+    return tn__archive_add(h->archive, name, &entry);
+}
+
+static tn_status read_one(header *h)
+{
+    TN__TRY(tn__json_text(&h->json, &h->name));
+    TN__TRY(tn__json_expect(&h->json, ':'));
+    return strcmp(h->name, "__metadata__") == 0 ? read_metadata(h) : read_tensor(h, h->name);
+}
+
+static tn_status read_header(header *h)
+{
+    tn__json *j = &h->json;
+    TN__TRY(tn__json_expect(j, '{'));
+    if (!tn__json_accept(j, '}')) {
+        do
+            TN__TRY(read_one(h));
+        while (tn__json_accept(j, ','));
+        TN__TRY(tn__json_expect(j, '}'));
+    }
+    TN__TRY(tn__json_end(j));
+    return check_places(h);
+}
+
+static bool safetensors_probe(const unsigned char *head, size_t count)
+{
+    return count > LENGTH_BYTES && head[LENGTH_BYTES] == '{';
+}
+
+static tn_status safetensors_open(tn_archive *archive)
+{
+    unsigned char length_bytes[LENGTH_BYTES];
+    TN__TRY(tn__archive_read(archive, 0, length_bytes, sizeof length_bytes));
+    const uint64_t length = tn__little(length_bytes, sizeof length_bytes);
+    if (length > archive->size - LENGTH_BYTES)
+        return tn__fail(TN_FORMAT,
+                        "%s: header too large: its length %" PRIu64 " is more than the file's %" PRIu64
+                        " bytes after it (a truncated download?)",
+                        archive->path, length, archive->size - LENGTH_BYTES);
+    char *text = tn__alloc((size_t)length + 1);
+    if (!text)
+        return TN_MEMORY;
+    text[length] = 0;
+    tn_status status = tn__archive_read(archive, LENGTH_BYTES, text, length);
+    if (status == TN_OK) {
+        header h = {.archive = archive, .name = "", .data = LENGTH_BYTES + length};
+        h.data_size = archive->size - h.data;
+        tn__json_start(&h.json, archive->path, text, (size_t)length);
+        status = read_header(&h);
+    }
+    tn__free(text);
+    return status;
+}
+
+const tn__format tn__format_safetensors = {"safetensors", safetensors_probe, safetensors_open};

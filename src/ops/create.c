@@ -1,0 +1,96 @@
+/* Creation: constants, ranges, scalars. */
+#include "base/alloc.h"
+#include "graph/move.h"
+#include "graph/rows.h"
+#include <math.h>
+#include <string.h>
+#include <tenon/ops.h>
+
+/* A tensor of one number, recorded: whoever reads it takes the number. */
+static tn_tensor *fill(const char *function, tn_dtype dtype, const tn_shape *shape, tn__number n, const char *name)
+{
+    int64_t count;
+    tn__graph_start();
+    if (!tn__dtype_valid(dtype)) return TN__NULL(TN_DTYPE, "%s: %d is no dtype", function, (int)dtype);
+    if (tn__shape_numel(shape, tn_dtype_size(dtype), &count, function) != TN_OK) return NULL;
+    tn__device *device = tn__device_for_creation(name);
+    if (!device || tn__device_takes(device, dtype, function) != TN_OK) return NULL;
+    tn__node *node = tn__node_new(&tn__op_cast, 1);
+    if (!node) return NULL;
+    node->dtype = dtype;
+    node->rank = node->kept = shape->ndim;
+    memcpy(node->dim, shape->dim, sizeof shape->dim);
+    node->in[0].number = tn__number_to(n, dtype);
+    node->in[0].dtype = tn__compute_dtype[node->in[0].number.compute];
+    return tn__record(node, device, dtype, true);
+}
+
+tn_tensor *tn_zeros(tn_dtype dtype, tn_shape shape, const char *device)
+{
+    return fill("zeros", dtype, &shape, (tn__number){.compute = TN__CI, .i = 0}, device);
+}
+
+tn_tensor *tn_ones(tn_dtype dtype, tn_shape shape, const char *device)
+{
+    return fill("ones", dtype, &shape, (tn__number){.compute = TN__CI, .i = 1}, device);
+}
+
+tn_tensor *tn_full(tn_dtype dtype, tn_shape shape, tn_tensor *value, const char *device)
+{
+    uint64_t raw[2];
+    if (tn__tensor_check(value, "full", "value") != TN_OK) return NULL;
+    if (value->ndim != 0) return TN__NULL(TN_SHAPE, "full: value has shape %s; a scalar is needed", tn__shape_text(value->ndim, value->dim));
+    if (tn__read_bytes(value, raw) != TN_OK) return NULL;
+    const tn__number n = tn__number_load(value->dtype, raw);
+    if (tn__dtype_valid(dtype) && !tn__number_fits(n, dtype))
+        return TN__NULL(TN_OVERFLOW, "full: the value %.0f does not fit %s", tn__number_double(n), tn_dtype_name(dtype));
+    return fill("full", dtype, &shape, n, device);
+}
+
+tn_tensor *tn_arange(tn_dtype dtype, double start, double stop, double step, const char *name)
+{
+    tn__graph_start();
+    if (!tn__dtype_valid(dtype)) return TN__NULL(TN_DTYPE, "arange: %d is no dtype", (int)dtype);
+    if (step == 0 || !isfinite(step) || !isfinite(start) || !isfinite(stop))
+        return TN__NULL(TN_ARGUMENT, "arange: start %g, stop %g, step %g", start, stop, step);
+    const double length = ceil((stop - start) / step);
+    if (length > 0x1p56) return TN__NULL(TN_OVERFLOW, "arange: %g elements", length);
+    const int64_t n = length > 0 ? (int64_t)length : 0;
+    const tn_shape shape = {.ndim = 1, .dim = {n}};
+    tn__device *device = tn__device_for_creation(name);
+    if (!device || tn__device_takes(device, dtype, "arange") != TN_OK) return NULL;
+    char *bytes = tn__alloc((size_t)n * tn_dtype_size(dtype));
+    if (!bytes) return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const tn__number v = {.compute = TN__CD, .d = start + (double)i * step};
+        tn__number_store(dtype, bytes + (size_t)i * tn_dtype_size(dtype), tn__number_to(v, dtype));
+    }
+    tn_tensor *x = tn__from_bytes(dtype, &shape, bytes, device);
+    tn__free(bytes);
+    return x;
+}
+
+static tn_tensor *scalar(tn_dtype dtype, const void *bytes)
+{
+    const tn_shape shape = {.ndim = 0};
+    tn__graph_start();
+    tn_tensor *x = tn__from_bytes(dtype, &shape, bytes, tn__host());
+    if (x) x->weak = true;
+    return x;
+}
+
+tn_tensor *tn_int(int64_t value)
+{
+    return scalar(TN_I64, &value);
+}
+
+tn_tensor *tn_float(double value)
+{
+    return scalar(TN_F64, &value);
+}
+
+tn_tensor *tn_bool(bool value)
+{
+    const uint8_t byte = value;
+    return scalar(TN_BOOL, &byte);
+}

@@ -1,0 +1,163 @@
+/* Gradients of the rows, in public operations: they fuse, and can be differentiated again. */
+#include "graph/gradients.h"
+#include <tenon/ops.h>
+
+/* g summed over the axes along which x was broadcast. */
+static tn_tensor *back_to(tn_tensor *g, const tn_tensor *x)
+{
+    tn_axes axes = {.count = 0};
+    const int lead = g ? g->ndim - x->ndim : 0;
+    for (int a = 0; g && a < g->ndim; a++)
+        if (a < lead || (x->dim[a - lead] == 1 && g->dim[a] != 1)) axes.axis[axes.count++] = a;
+    if (!g || axes.count == 0) return g ? tn__tensor_alias(g) : NULL; /* g may be the caller's own upstream */
+    tn_tensor *sum = tn_sum(g, axes, true);
+    tn_tensor *y = sum ? tn_view(sum, tn_shape_make(x->ndim, x->dim)) : NULL;
+    tn_release(sum);
+    return y;
+}
+
+/* Opens a scope for the intermediate values; each gradient kept survives it. */
+#define GRADIENT(name)                                                                                                  \
+    static void name##_(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g);                            \
+    tn_status tn__grad_##name(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients)   \
+    {                                                                                                                   \
+        return inside_scope(name##_, operands, out, upstream, gradients);                                               \
+    }                                                                                                                   \
+    static void name##_(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g)
+
+static tn_status inside_scope(void (*body)(tn_tensor *const *, tn_tensor *, tn_tensor *, tn_tensor **), tn_tensor *const *operands,
+                              tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients)
+{
+    const tn_scope scope = tn_scope_push();
+    tn_tensor *found[3] = {0};
+    body(operands, out, upstream, found);
+    for (int i = 0; i < 3; i++) {
+        if (!found[i]) continue;
+        gradients[i] = back_to(found[i], operands[i]);
+        if (gradients[i]) tn_keep(gradients[i]);
+    }
+    return tn_scope_pop(scope);
+}
+
+#define UNUSED (void)in, (void)out, (void)up, (void)g
+
+GRADIENT(add)
+{
+    UNUSED;
+    g[0] = g[1] = up;
+}
+GRADIENT(sub)
+{
+    UNUSED;
+    g[0] = up;
+    g[1] = tn_neg(up);
+}
+GRADIENT(mul)
+{
+    UNUSED;
+    g[0] = tn_mul(up, in[1]);
+    g[1] = tn_mul(up, in[0]);
+}
+GRADIENT(div)
+{
+    UNUSED;
+    g[0] = tn_div(up, in[1]);
+    g[1] = tn_neg(tn_mul(g[0], out));
+}
+/* b·a^(b-1) and a^b·log a; at base 0 both are what remains finite */
+GRADIENT(pow)
+{
+    tn_tensor *zero = tn_int(0), *one = tn_int(1);
+    UNUSED;
+    g[0] = tn_where(tn_eq(in[1], zero), tn_mul(up, zero), tn_mul(tn_mul(up, in[1]), tn_pow(in[0], tn_sub(in[1], one))));
+    g[1] = tn_where(tn_eq(out, zero), tn_mul(up, zero), tn_mul(tn_mul(up, out), tn_log(in[0])));
+}
+GRADIENT(neg)
+{
+    UNUSED;
+    g[0] = tn_neg(up);
+}
+GRADIENT(abs)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_sign(in[0]));
+}
+/* ties are shared evenly */
+static void share(tn_tensor *const *in, tn_tensor *up, tn_tensor **g)
+{
+    tn_tensor *zero = tn_int(0), *half = tn_mul(up, tn_float(0.5)), *tie = tn_eq(in[0], in[1]), *less = tn_lt(in[0], in[1]);
+    g[1] = tn_where(tie, half, tn_where(less, up, zero));
+    g[0] = tn_where(tie, half, tn_where(less, zero, up));
+}
+GRADIENT(maximum)
+{
+    UNUSED;
+    share(in, up, g);
+}
+GRADIENT(minimum)
+{
+    tn_tensor *turned[2];
+    UNUSED;
+    share(in, up, turned);
+    g[0] = turned[1];
+    g[1] = turned[0];
+}
+GRADIENT(clamp)
+{
+    tn_tensor *zero = tn_int(0), *low = tn_lt(in[0], in[1]), *high = tn_gt(in[0], in[2]), *crossed = tn_gt(in[1], in[2]);
+    UNUSED;
+    g[0] = tn_where(tn_logical_or(low, high), zero, up);
+    g[1] = tn_where(tn_logical_and(low, tn_logical_not(crossed)), up, zero);
+    g[2] = tn_where(tn_logical_or(high, crossed), up, zero);
+}
+GRADIENT(exp)
+{
+    UNUSED;
+    g[0] = tn_mul(up, out);
+}
+GRADIENT(log)
+{
+    UNUSED;
+    g[0] = tn_div(up, in[0]);
+}
+GRADIENT(sqrt)
+{
+    UNUSED;
+    g[0] = tn_div(tn_mul(up, tn_float(0.5)), out);
+}
+GRADIENT(tanh)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_sub(tn_int(1), tn_mul(out, out)));
+}
+GRADIENT(erf) /* 2/sqrt(pi)·exp(-x²) */
+{
+    UNUSED;
+    g[0] = tn_mul(tn_mul(up, tn_float(1.1283791670955126)), tn_exp(tn_neg(tn_mul(in[0], in[0]))));
+}
+GRADIENT(relu)
+{
+    tn_tensor *zero = tn_int(0);
+    UNUSED;
+    g[0] = tn_where(tn_gt(out, zero), up, zero);
+}
+GRADIENT(sigmoid)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_mul(out, tn_sub(tn_int(1), out)));
+}
+GRADIENT(gelu) /* Phi(x) + x·phi(x) */
+{
+    tn_tensor *x = in[0], *half = tn_float(0.5);
+    UNUSED;
+    tn_tensor *cdf = tn_mul(half, tn_add(tn_int(1), tn_erf(tn_mul(x, tn_float(0.7071067811865476)))));
+    tn_tensor *pdf = tn_mul(tn_float(0.3989422804014327), tn_exp(tn_mul(tn_float(-0.5), tn_mul(x, x))));
+    g[0] = tn_mul(up, tn_add(cdf, tn_mul(x, pdf)));
+}
+GRADIENT(where)
+{
+    tn_tensor *zero = tn_int(0);
+    UNUSED;
+    g[1] = tn_where(in[0], up, zero);
+    g[2] = tn_where(in[0], zero, up);
+}

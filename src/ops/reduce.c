@@ -1,0 +1,380 @@
+/* Reductions over axes: sum, max, argmax, and mean on top. */
+#include "base/alloc.h"
+#include "core/convert.h"
+#include "core/view.h"
+#include "graph/gradients.h"
+#include "graph/host.h"
+#include "graph/rows.h"
+#include "ops/reduction.h"
+#include <string.h>
+#include <tenon/ops.h>
+
+#define SUM TN__RESULT_SUM
+#define SAME TN__RESULT_SAME
+#define INDEX TN__RESULT_INDEX
+#define YES true
+#define NO false
+const tn__reduction tn__reductions[TN__REDUCTIONS] = {
+#define RED(name, result, init_f, init_i, combine_f, combine_i, indexed, gradient) \
+    [TN__RED_##name] = {#name, result, {#init_f, #init_i}, {#combine_f, #combine_i}, indexed, tn__grad_##gradient},
+#include "tables/reductions.def"
+#undef RED
+};
+
+/* ---- host ---- */
+
+/* Sums of floats are kept in long double, of integers wrap; extremes compare in the compute type. */
+typedef struct host_state {
+    const tn__reduction *row;
+    tn_dtype from, to;
+    void *out;
+    int64_t reduced; /* points reduced into each output */
+    int64_t output, seen, best_at;
+    long double sum;
+    uint64_t wrapped;
+    tn__number best;
+} host_state;
+
+static tn__number number_at(tn_dtype dtype, const void *block, int j)
+{
+    tn__number n = {.compute = tn__dtypes[dtype].compute};
+    if (n.compute == TN__CD || n.compute >= TN__CL) n.m = ((const uint64_t *)block)[j];
+    else n.u = ((const uint32_t *)block)[j];
+    return n;
+}
+
+static bool is_nan(tn__number n)
+{
+    return n.compute == TN__CF ? n.f != n.f : n.compute == TN__CD ? n.d != n.d : false;
+}
+
+static bool is_less(tn__number a, tn__number b)
+{
+    switch (a.compute) {
+    case TN__CF: return a.f < b.f;
+    case TN__CD: return a.d < b.d;
+    case TN__CI: return a.i < b.i;
+    case TN__CU: return a.u < b.u;
+    case TN__CL: return a.l < b.l;
+    default: return a.m < b.m;
+    }
+}
+
+static void finish_output(host_state *s)
+{
+    char *to = (char *)s->out + s->output * (int64_t)tn_dtype_size(s->to);
+    if (s->row->result == TN__RESULT_INDEX) tn__number_store(s->to, to, (tn__number){.compute = TN__CL, .l = s->best_at});
+    else if (s->row->result == TN__RESULT_SAME) tn__number_store(s->to, to, s->best);
+    else if (s->to == TN_F64) tn__number_store(s->to, to, (tn__number){.compute = TN__CD, .d = (double)s->sum});
+    else if (tn_dtype_is_float(s->to)) tn__number_store(s->to, to, tn__number_to((tn__number){.compute = TN__CF, .f = (float)s->sum}, s->to));
+    else tn__number_store(s->to, to, (tn__number){.compute = TN__CM, .m = s->wrapped});
+    s->output++;
+    s->seen = 0;
+    s->sum = 0;
+    s->wrapped = 0;
+}
+
+static tn_status visit_reduce(const tn__node *node, int64_t linear, const int64_t *place, int n, void *user)
+{
+    host_state *s = user;
+    uint64_t block[TN__BLOCK];
+    (void)linear;
+    tn__host_operand(&node->in[0], place[0], node->rank ? node->in[0].stride[node->rank - 1] : 0, n, block);
+    for (int j = 0; j < n; j++) {
+        const tn__number v = number_at(s->from, block, j);
+        if (s->row->result == TN__RESULT_SUM) {
+            if (v.compute == TN__CF) s->sum += (long double)v.f;
+            else if (v.compute == TN__CD) s->sum += (long double)v.d;
+            else s->wrapped += v.m; /* sums of integers are over 64-bit operands */
+        } else if (s->seen == 0 || (!is_nan(s->best) && (is_nan(v) || is_less(s->best, v)))) {
+            s->best = v;
+            s->best_at = s->seen;
+        }
+        if (++s->seen == s->reduced) finish_output(s);
+    }
+    return TN_OK;
+}
+
+static tn_status host_reduce(const tn__node *node, void *const *out)
+{
+    host_state s = {.row = node->a.reduce.row, .from = node->in[0].dtype, .to = node->dtype, .out = out[0], .reduced = 1};
+    for (int k = node->kept; k < node->rank; k++) s.reduced *= node->dim[k];
+    if (!node->in[0].value) s.from = tn__compute_dtype[node->in[0].number.compute];
+    return tn__host_walk(node, node->rank, visit_reduce, &s);
+}
+
+/* ---- OpenCL ---- */
+
+enum { SEGMENT = 1 << 15, MOST_SEGMENTS = 256, FEW_OUTPUTS = 64, TREE_POINTS = 64, TREE_LOCAL = 128, ITEMS_PER_UNIT = 16 };
+
+/* How a reduction is laid out; from the plan's extents only. */
+typedef struct layout {
+    tn__role role[TN__RANK];
+    bool columns, tree;
+    int64_t n, ni, outputs, segments, segment, column_count;
+    uint64_t local;
+} layout;
+
+static void choose_layout(const tn__plan *p, layout *l)
+{
+    int last_kept = -1, last_reduced = -1;
+    memset(l, 0, sizeof *l);
+    for (int k = 0; k < p->rank; k++) {
+        l->role[k] = p->group[k] == 0 ? TN__OUTER : TN__MIDDLE;
+        if (p->group[k] == 0) last_kept = k;
+        else last_reduced = k;
+    }
+    l->outputs = tn__role_extent(p, l->role, TN__OUTER);
+    l->n = tn__role_extent(p, l->role, TN__MIDDLE);
+    int along_kept = 0, along_reduced = 0;
+    for (int i = 0; i < p->inputs_count; i++) {
+        if (p->inputs[i].section != 0) continue;
+        if (last_kept >= 0 && p->inputs[i].window.stride[last_kept] == 1) along_kept++;
+        if (last_reduced >= 0 && p->inputs[i].window.stride[last_reduced] == 1) along_reduced++;
+    }
+    const int width = p->deep ? p->device->vector_width : 4;
+    l->columns = along_kept > along_reduced && last_kept >= 0 && p->dim[last_kept] >= (p->deep ? width : 16);
+    l->role[l->columns ? last_kept : last_reduced] = TN__INNER;
+    l->column_count = l->columns ? p->dim[last_kept] : 1;
+    l->ni = l->columns ? 1 : p->dim[last_reduced];
+    l->tree = !p->deep && !l->columns && l->n >= TREE_POINTS;
+    l->segments = 1;
+    if (l->outputs < FEW_OUTPUTS * (l->columns ? width : 1) && l->n >= 2 * SEGMENT / (l->columns ? 16 : 1)) {
+        const int64_t each = l->columns ? SEGMENT / 16 : SEGMENT;
+        l->segments = (l->n + each - 1) / each;
+        if (l->segments > MOST_SEGMENTS) l->segments = MOST_SEGMENTS;
+    }
+    l->segment = (l->n + l->segments - 1) / l->segments;
+    l->segments = (l->n + l->segment - 1) / l->segment;
+    l->local = 1;
+    const uint64_t most = p->device->info.max_work_group;
+    while (l->local * 2 <= TREE_LOCAL && l->local * 2 <= most) l->local *= 2;
+}
+
+tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__compute c, const char *suffix)
+{
+    static const char *const words[] = {"A", "B"}, *const names[] = {"(a)", "(b)"};
+    static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
+    const int kind = c == TN__CF || c == TN__CD ? 0 : 1;
+    const char l = tn__letters[c];
+    tn__text t = {0}, combine = {0}, init = {0};
+    size_t length;
+    const char *lanes = tn__kernel_source("lanes.cl", &length);
+    if (!lanes) return tn_last_status();
+    tn__generate_text(g, &init, row->init[kind], c, NULL, NULL, 0);
+    tn__generate_text(g, &combine, row->combine[kind], c, words, names, 2);
+    tn__text_add(&t, "#undef RED_NAME\n#undef INIT\n#undef COMBINE\n#undef BETTER\n#undef INDEXED\n#define RED_NAME %s\n#define INIT %s\n", suffix, init.data);
+    tn__text_add(&t, "#define %s(a, b) (%s)\n#define INDEXED %d\n", row->indexed ? "BETTER" : "COMBINE", combine.data, row->indexed);
+    tn__text_add(&t, "#ifndef TA\n#define TA T%c\n#define TA1 %s\n#define TA_BYTES %d\n#define SELA SEL_%c\n#endif\n", l, scalars[c], c == TN__CD || c >= TN__CL ? 8 : 4, l);
+    tn__text_put(&t, lanes, length);
+    tn__text_puts(&g->functions, t.data ? t.data : "");
+    g->functions.failed |= t.failed || combine.failed || init.failed;
+    tn__text_free(&t);
+    tn__text_free(&combine);
+    tn__text_free(&init);
+    return TN_OK;
+}
+
+static tn_status generate_reduce(tn__plan *p)
+{
+    const tn__node *node = p->anchor;
+    const tn__reduction *row = node->a.reduce.row;
+    const tn_dtype from = node->in[0].value ? node->in[0].dtype : tn__compute_dtype[node->in[0].number.compute];
+    const tn__compute c = tn__dtypes[from].compute;
+    tn__generator g;
+    layout l;
+    choose_layout(p, &l);
+    int width = p->deep || l.columns ? tn__plan_width(p, l.role) : 1;
+    if (c == TN__CD || row->indexed) width = width > 8 ? 8 : width;
+    tn__generator_start(&g, p, l.role, width, l.n * 2);
+    tn__generate_section(&g, 0);
+    tn__generate_section(&g, TN__SECTION_END);
+    if (row->indexed) tn__text_puts(&g.defines, "#define RESULT s.at\n");
+    else tn__text_add(&g.defines, "#define RESULT ROUND_%s(s.a0)\n", tn_dtype_name(node->dtype));
+    tn__text_add(&g.defines, "#define TREE %d\n#define BY_COLUMNS %d\n#define L %d\n", l.tree, l.columns, (int)l.local);
+    const tn_status s = tn__generate_lanes(&g, row, c, "_r");
+    if (s != TN_OK) {
+        tn__generator_free(&g);
+        return s;
+    }
+    const uint64_t cells = l.segments > 1 ? (uint64_t)(l.segments * l.outputs) : 1;
+    for (int i = 0; i < 2; i++) {
+        p->scratch[i] = tn__buffer_new(p->device, (i == 0 || row->indexed ? cells : 1) * 8);
+        if (p->scratch[i]) continue;
+        tn__generator_free(&g);
+        return tn_last_status();
+    }
+    return tn__generator_finish(&g, "reduce.cl", "reduce");
+}
+
+static tn_status launch_finish(tn__plan *p, const layout *l, tn__argument *a, int count)
+{
+    tn__kernel *kernel = tn__kernel_get(p->device, p->text.data, p->text.length, "reduce_finish");
+    if (!kernel) return tn_last_status();
+    const int64_t vectors = (l->column_count + p->width - 1) / p->width;
+    const int64_t units = l->columns ? l->outputs / l->column_count * vectors : l->outputs;
+    tn__argument_index(p, a, &count, l->outputs);
+    tn__argument_index(p, a, &count, l->segments);
+    tn__argument_index(p, a, &count, units);
+    tn__argument_index(p, a, &count, l->column_count);
+    for (int i = 0; i < 2; i++) a[count++] = (tn__argument){.buffer = p->scratch[i]};
+    return tn__launch(kernel, a, count, (uint64_t)(units < 1024 ? units : 1024), 1);
+}
+
+static tn_status launch_reduce(tn__plan *p)
+{
+    tn__argument a[TN__ARGUMENTS];
+    layout l;
+    choose_layout(p, &l);
+    const int generated = tn__plan_arguments(p, a);
+    int count = generated;
+    const int64_t vectors = (l.column_count + p->width - 1) / p->width;
+    const int64_t units = (l.columns ? l.outputs / l.column_count * vectors : l.outputs) * l.segments;
+    const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT;
+    const int64_t per = p->deep ? (units + items - 1) / items : 1;
+    uint64_t local = p->deep ? 1 : l.tree || l.local < 64 ? l.local : 64;
+    if (!p->deep && !l.tree && local > tn__kernel_max_group(p->kernel)) local = tn__kernel_max_group(p->kernel);
+    uint64_t global = (uint64_t)((units + per - 1) / per);
+    global = l.tree ? (global < 4096 ? global : 4096) * local : (global + local - 1) / local * local;
+    tn__argument_index(p, a, &count, l.outputs);
+    tn__argument_index(p, a, &count, l.n);
+    tn__argument_index(p, a, &count, l.ni);
+    tn__argument_index(p, a, &count, l.segment);
+    tn__argument_index(p, a, &count, l.segments);
+    tn__argument_index(p, a, &count, units);
+    if (!l.tree) {
+        tn__argument_index(p, a, &count, per);
+        tn__argument_index(p, a, &count, l.column_count);
+    }
+    for (int i = 0; i < 2; i++) a[count++] = (tn__argument){.buffer = p->scratch[i]};
+    TN__TRY(tn__launch(p->kernel, a, count, global, local));
+    return l.segments > 1 ? launch_finish(p, &l, a, generated) : TN_OK;
+}
+
+static bool open_operand(const tn__node *node, int operand)
+{
+    (void)node;
+    (void)operand;
+    return true;
+}
+
+static double cost_reduce(const tn__node *node)
+{
+    double n = 1;
+    for (int k = 0; k < node->rank; k++) n *= (double)node->dim[k];
+    return n;
+}
+
+static const tn__op op_reduce = {.name = "reduce", .host = host_reduce, .generate = generate_reduce, .launch = launch_reduce,
+                                 .open = open_operand, .stores_expression = true, .cost = cost_reduce};
+
+/* ---- public ---- */
+
+static tn_shape reduced_shape(const tn_tensor *x, uint32_t mask, bool keepdim)
+{
+    tn_shape s = {.ndim = 0};
+    for (int a = 0; a < x->ndim; a++)
+        if (!(mask & (1u << a))) s.dim[s.ndim++] = x->dim[a];
+        else if (keepdim) s.dim[s.ndim++] = 1;
+    return s;
+}
+
+/* The node: kept axes, then the reduced ones. */
+static tn_tensor *record_reduce(const tn__reduction *row, tn_tensor *x, uint32_t mask, tn_dtype dtype)
+{
+    int64_t stride[TN_MAX_AXES + 1] = {0};
+    tn__node *node = tn__node_new(&op_reduce, 1);
+    if (!node) return NULL;
+    node->a.reduce.row = row;
+    node->dtype = dtype;
+    for (int pass = 0; pass < 2; pass++)
+        for (int a = 0; a < x->ndim; a++) {
+            if (((mask >> a) & 1u) != (unsigned)pass) continue;
+            node->dim[node->rank] = x->dim[a];
+            stride[node->rank++] = x->stride[a];
+            node->kept += pass == 0;
+        }
+    tn__node_operand(node, 0, x, stride);
+    return tn__record(node, tn__tensor_device(x), dtype, false);
+}
+
+/* Puts extents of 1 where axes were reduced. */
+static tn_tensor *with_kept_axes(tn_tensor *y, uint32_t mask, int ndim)
+{
+    for (int a = 0; y && a < ndim; a++) {
+        if (!(mask & (1u << a))) continue;
+        tn_tensor *z = tn_unsqueeze(y, a);
+        tn_release(y);
+        y = z;
+    }
+    return y;
+}
+
+/* Sum over nothing, of the result's shape: zeros. */
+static tn_tensor *empty_result(const tn__reduction *row, const tn_tensor *x, uint32_t mask, bool keepdim, tn_dtype dtype)
+{
+    const tn_shape shape = reduced_shape(x, mask, keepdim);
+    bool nothing = false;
+    for (int a = 0; a < x->ndim; a++) nothing = nothing || ((mask & (1u << a)) && x->dim[a] == 0);
+    if (nothing && row->result != TN__RESULT_SUM)
+        return TN__NULL(TN_SHAPE, "%s: %s has no elements along the reduced axes", row->name, tn__shape_text(x->ndim, x->dim));
+    return tn_zeros(dtype, shape, tn__tensor_device(x)->name);
+}
+
+static tn_tensor *reduce(const tn__reduction *row, tn_tensor *x, const tn_axes *axes, bool keepdim)
+{
+    uint32_t mask;
+    if (tn__tensor_check(x, row->name, "x") != TN_OK || tn__axes_mask(axes, x->ndim, row->name, &mask) != TN_OK) return NULL;
+    const tn__kind kind = tn__dtypes[x->dtype].kind;
+    tn_dtype from = x->dtype, to = x->dtype;
+    if (row->result == TN__RESULT_SUM && kind != TN__FLOAT) from = to = kind == TN__UNSIGNED ? TN_U64 : TN_I64;
+    if (row->result == TN__RESULT_INDEX) to = TN_I64;
+    if (x->numel == 0) return empty_result(row, x, mask, keepdim, to);
+    tn_tensor *source = from == x->dtype ? x : tn__cast(x, from, false);
+    tn_tensor *y = source ? record_reduce(row, source, mask, to) : NULL;
+    if (source != x) tn_release(source);
+    return keepdim ? with_kept_axes(y, mask, x->ndim) : y;
+}
+
+static tn_tensor *reduce_recorded(const tn__reduction *row, tn_tensor *x, const tn_axes *axes, bool keepdim)
+{
+    tn_tensor *y = reduce(row, x, axes, keepdim);
+    tn__recorded(&op_reduce, NULL, &x, 1, y);
+    return y;
+}
+
+tn_tensor *tn_sum(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    return reduce_recorded(&tn__reductions[TN__RED_sum], x, &axes, keepdim);
+}
+
+tn_tensor *tn_max(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    return reduce_recorded(&tn__reductions[TN__RED_max], x, &axes, keepdim);
+}
+
+tn_tensor *tn_argmax(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    return reduce_recorded(&tn__reductions[TN__RED_argmax], x, &axes, keepdim);
+}
+
+/* f16 and bf16 sum and divide in f32 and round once. */
+tn_tensor *tn_mean(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    uint32_t mask;
+    if (tn__tensor_check(x, "mean", "x") != TN_OK || tn__axes_mask(&axes, x->ndim, "mean", &mask) != TN_OK) return NULL;
+    if (!tn_dtype_is_float(x->dtype))
+        return TN__NULL(TN_DTYPE, "mean: not for %s; cast to a float first", tn_dtype_name(x->dtype));
+    double n = 1;
+    for (int a = 0; a < x->ndim; a++)
+        if (mask & (1u << a)) n *= (double)x->dim[a];
+    const bool narrow = tn_dtype_size(x->dtype) == 2;
+    tn_tensor *source = narrow ? tn_cast(x, TN_F32) : tn_cast(x, x->dtype);
+    tn_tensor *sum = tn_sum(source, axes, keepdim), *count = tn_float(n), *mean = tn_div(sum, count);
+    tn_tensor *y = narrow ? tn_cast(mean, x->dtype) : mean;
+    tn_release(source);
+    tn_release(sum);
+    tn_release(count);
+    if (narrow) tn_release(mean);
+    return y;
+}

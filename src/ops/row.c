@@ -1,0 +1,304 @@
+/* Row kernels: phase lists along one axis (tables/phases.def). */
+#include "base/alloc.h"
+#include "graph/host.h"
+#include "graph/rows.h"
+#include "ops/reduction.h"
+#include <math.h>
+#include <string.h>
+#include <tenon/ops.h>
+
+enum { MOST_PHASES = 8, WIDE_LOCAL = 128, LOCAL_ROW_BYTES = 8192, ITEMS_PER_UNIT = 16, GROUPS_PER_UNIT = 16 };
+
+typedef struct phase {
+    const tn__reduction *reduce; /* NULL: a map */
+    const char *text;
+} phase;
+
+struct tn__phase_list {
+    const char *name;
+    phase phases[MOST_PHASES];
+    void (*host[2])(int64_t n, void *row, void *work); /* f32, f64: all phases over a row in its compute type */
+};
+
+/* ---- host: the same texts as C ---- */
+
+#define IS_FLOAT 1
+#define T float
+#define S f
+#define MATH(name) name##f
+#include "ops/phase_loops.h"
+#undef T
+#undef S
+#undef MATH
+#define T double
+#define S d
+#define MATH(name) name
+#include "ops/phase_loops.h"
+#undef T
+#undef S
+#undef MATH
+#undef IS_FLOAT
+
+static const struct tn__phase_list lists[] = {
+#define REDUCE(row, text) {&tn__reductions[TN__RED_##row], #text},
+#define MAP(text) {NULL, #text},
+#define PHASES(name, list) {#name, {list}, {host_##name##_f, host_##name##_d}},
+#include "tables/phases.def"
+#undef PHASES
+#undef MAP
+#undef REDUCE
+};
+enum {
+#define PHASES(name, list) LIST_##name,
+#include "tables/phases.def"
+#undef PHASES
+};
+
+static tn_status host_phases(const tn__node *node, void *const *out)
+{
+    const int axis = node->a.phases.axis;
+    const int64_t n = node->dim[axis], step = node->in[0].stride[axis];
+    const size_t size = node->dtype == TN_F64 ? 8 : 4;
+    int64_t dense[TN_MAX_AXES], index[TN_MAX_AXES] = {0}, from = node->in[0].offset, to = 0;
+    char *row = tn__alloc(2 * (size_t)n * size);
+    if (!row) return TN_MEMORY;
+    tn__shape_strides(node->kept, node->dim, dense);
+    for (;;) {
+        for (int64_t i = 0; i < n; i += TN__BLOCK) {
+            const int count = n - i < TN__BLOCK ? (int)(n - i) : TN__BLOCK;
+            tn__host_operand(&node->in[0], from + i * step, step, count, row + (size_t)i * size);
+        }
+        node->a.phases.list->host[node->dtype == TN_F64](n, row, row + (size_t)n * size);
+        for (int64_t i = 0; i < n; i++) tn__host_store(node->dtype, out[0], to + i * dense[axis], 1, row + (size_t)i * size);
+        int a = node->kept - 1;
+        for (; a >= 0; a--) { /* the next row */
+            if (a == axis) continue;
+            from += node->in[0].stride[a];
+            to += dense[a];
+            if (++index[a] < node->dim[a]) break;
+            index[a] = 0;
+            from -= node->in[0].stride[a] * node->dim[a];
+            to -= dense[a] * node->dim[a];
+        }
+        if (a < 0) break;
+    }
+    tn__free(row);
+    return TN_OK;
+}
+
+/* ---- OpenCL ---- */
+
+static void move_axis_last(tn__plan *p, int64_t *stride, int axis)
+{
+    const int64_t moved = stride[axis];
+    memmove(stride + axis, stride + axis + 1, (size_t)(p->rank - 1 - axis) * sizeof stride[0]);
+    stride[p->rank - 1] = moved;
+}
+
+/* The axis's place once the node's axes are in memory order. */
+static void reordered(tn__node *node, const int *order)
+{
+    int at = 0;
+    while (order[at] != node->a.phases.axis) at++;
+    node->a.phases.axis = at;
+}
+
+/* The axis becomes the last of the domain, alone in its group. */
+static void arrange(tn__plan *p)
+{
+    const int axis = p->anchor->a.phases.axis;
+    move_axis_last(p, p->dim, axis);
+    move_axis_last(p, p->operand[0].stride, axis);
+    move_axis_last(p, p->result.stride, axis);
+    p->group[p->rank - 1] = 1;
+    p->splits = 1;
+}
+
+typedef struct row_shape {
+    tn__role role[TN__RANK];
+    int64_t rows, n, padded, per, items;
+    int local, row_local;
+} row_shape;
+
+static void choose_shape(const tn__plan *p, row_shape *s)
+{
+    for (int k = 0; k < p->rank; k++) s->role[k] = p->group[k] == 0 ? TN__OUTER : TN__INNER;
+    s->rows = tn__role_extent(p, s->role, TN__OUTER);
+    s->n = tn__role_extent(p, s->role, TN__INNER);
+    s->padded = (s->n + 15) / 16 * 16;
+    s->local = 1;
+    while (s->local * 2 <= WIDE_LOCAL && (size_t)s->local * 2 <= p->device->info.max_work_group) s->local *= 2;
+    const int64_t element = p->anchor->dtype == TN_F64 ? 8 : 4;
+    s->row_local = 0;
+    if (!p->deep && s->n * element <= LOCAL_ROW_BYTES && (uint64_t)(LOCAL_ROW_BYTES + s->local * element) <= p->device->info.local_memory)
+        s->row_local = LOCAL_ROW_BYTES / (int)element;
+    const int64_t most = (int64_t)p->device->compute_units * (p->deep ? ITEMS_PER_UNIT : GROUPS_PER_UNIT);
+    s->per = p->deep ? (s->rows + most - 1) / most : 1;
+    s->items = p->deep ? (s->rows + s->per - 1) / s->per : s->rows < most ? s->rows : most;
+}
+
+/* After the loop that accumulated into s<k>: R<k>, the same for all lanes and items. */
+static void put_reduced(tn__text *t, const char *name, int k, bool deep)
+{
+    if (deep) {
+        tn__text_add(t, " \\\n    levels_%s(&s%d); fold_lanes_%s(&s%d); const TA R%d = (TA)(LANE0(s%d.a0));", name, k, name, k, k, k);
+        return;
+    }
+    tn__text_add(t,
+                 " \\\n    levels_%s(&s%d); tree[lane] = s%d.a0; barrier(CLK_LOCAL_MEM_FENCE); \\\n"
+                 "    for (int reach = L / 2; reach > 0; reach /= 2) { if (lane < reach) tree[lane] = join_%s(tree[lane], tree[lane + reach]); "
+                 "barrier(CLK_LOCAL_MEM_FENCE); } \\\n    const TA R%d = tree[0]; barrier(CLK_LOCAL_MEM_FENCE);",
+                 name, k, k, name, k);
+}
+
+static void put_text(tn__generator *g, tn__text *t, const char *text, tn__compute c)
+{
+    static const char *const words[] = {"X", "R0", "R1", "R2", "N"}, *const names[] = {"x", "R0", "R1", "R2", "((TA)(n))"};
+    tn__generate_text(g, t, text, c, words, names, 5);
+}
+
+/* The loops: values come from the producer or the kept row, run through maps, and are reduced or finished. */
+static void put_phases(tn__generator *g, const tn__phase_list *list, tn__compute c)
+{
+    tn__plan *p = g->plan;
+    tn__text t = {0};
+    int k = 0, at = 0;
+    tn__text_puts(&t, "#define PHASES");
+    for (bool first = true;; first = false) {
+        bool maps = false;
+        int stop = at;
+        while (stop < MOST_PHASES && list->phases[stop].text && !list->phases[stop].reduce) stop++;
+        const bool last = stop == MOST_PHASES || !list->phases[stop].text;
+        const tn__reduction *reduce = last ? NULL : list->phases[stop].reduce;
+        if (reduce) tn__text_add(&t, " \\\n    accumulator_%s s%d; start_%s(&s%d);", reduce->name, k, reduce->name, k);
+        tn__text_puts(&t, first || last ? " \\\n    LOOP_MOVED {" : " \\\n    LOOP_PADDED {");
+        tn__text_puts(&t, first ? " P0_EVAL(i) TA x = P0_VALUE;" : " TA x = KEPT;");
+        for (; at < stop; at++, maps = true) {
+            tn__text_puts(&t, " x = ");
+            put_text(g, &t, list->phases[at].text, c);
+            tn__text_puts(&t, ";");
+        }
+        if (last) {
+            tn__text_puts(&t, " E_EVAL(i) E_STORE(i) }\n");
+            break;
+        }
+        if (first || maps) tn__text_puts(&t, " KEEP(x);");
+        tn__text_add(&t, " step_in_%s(&s%d, ", reduce->name, k);
+        put_text(g, &t, list->phases[stop].text, c);
+        tn__text_puts(&t, ", FRESH, 0, 0); }");
+        put_reduced(&t, reduce->name, k++, p->deep);
+        at = stop + 1;
+    }
+    tn__text_puts(&g->macros, t.data ? t.data : "");
+    g->macros.failed |= t.failed;
+    tn__text_free(&t);
+}
+
+static tn_status put_reductions(tn__generator *g, const tn__phase_list *list, tn__compute c)
+{
+    for (int i = 0; i < MOST_PHASES && list->phases[i].text; i++) {
+        const tn__reduction *r = list->phases[i].reduce;
+        bool seen = !r;
+        for (int k = 0; k < i; k++) seen = seen || list->phases[k].reduce == r;
+        if (seen) continue;
+        char suffix[32];
+        snprintf(suffix, sizeof suffix, "_%s", r->name);
+        TN__TRY(tn__generate_lanes(g, r, c, suffix));
+        tn__text_add(&g->functions, "static TA join_%s(TA a, TA b)\n{\n    return COMBINE(a, b);\n}\n", r->name);
+    }
+    return TN_OK;
+}
+
+static tn_status generate(tn__plan *p)
+{
+    const tn__node *node = p->anchor;
+    const tn__phase_list *list = node->a.phases.list;
+    const tn__compute c = tn__dtypes[node->dtype].compute;
+    tn__generator g;
+    row_shape s;
+    choose_shape(p, &s);
+    tn__generator_start(&g, p, s.role, p->deep ? tn__plan_width(p, s.role) : 1, s.items * s.padded);
+    tn_status status = put_reductions(&g, list, c);
+    if (status == TN_OK && !(p->scratch[0] = tn__buffer_new(p->device, s.row_local ? 8 : (uint64_t)(s.items * s.padded) * 8)))
+        status = tn_last_status();
+    if (status != TN_OK) {
+        tn__generator_free(&g);
+        return status;
+    }
+    tn__generate_section(&g, 0);
+    tn__generate_section(&g, TN__SECTION_END);
+    put_phases(&g, list, c);
+    tn__text_add(&g.defines, "#define L %d\n#define ROW_LOCAL %d\n#define RESULT ROUND_%s(x)\n", s.local, s.row_local, tn_dtype_name(node->dtype));
+    return tn__generator_finish(&g, "row.cl", "row");
+}
+
+static tn_status launch(tn__plan *p)
+{
+    tn__argument a[TN__ARGUMENTS];
+    row_shape s;
+    choose_shape(p, &s);
+    int count = tn__plan_arguments(p, a);
+    tn__argument_index(p, a, &count, s.rows);
+    tn__argument_index(p, a, &count, s.n);
+    tn__argument_index(p, a, &count, s.per);
+    tn__argument_index(p, a, &count, s.padded);
+    a[count++] = (tn__argument){.buffer = p->scratch[0]};
+    const uint64_t local = p->deep ? 1 : (uint64_t)s.local;
+    return tn__launch(p->kernel, a, count, (uint64_t)s.items * local, local);
+}
+
+static bool open_operand(const tn__node *node, int operand)
+{
+    (void)node;
+    (void)operand;
+    return true;
+}
+
+static double cost(const tn__node *node)
+{
+    return 4.0 * (double)tn__node_count(node);
+}
+
+static const tn__op op_phases = {.name = "phases", .host = host_phases, .reordered = reordered, .arrange = arrange,
+                                  .generate = generate, .launch = launch,
+                                 .open = open_operand, .stores_expression = true, .cost = cost};
+
+/* ---- public ---- */
+
+static tn_tensor *along_axis(const tn__phase_list *list, tn_tensor *x, int axis)
+{
+    if (tn__tensor_check(x, list->name, "x") != TN_OK) return NULL;
+    if (x->ndim == 0 && (axis == 0 || axis == -1)) { /* a row of one element, as PyTorch has it */
+        tn_tensor *row = tn_unsqueeze(x, 0), *y = row ? along_axis(list, row, 0) : NULL, *z = y ? tn_squeeze(y, TN_ALL_AXES) : NULL;
+        tn_release(row);
+        tn_release(y);
+        return z;
+    }
+    const int a = tn__axis(axis, x->ndim, list->name);
+    if (a < 0) return NULL;
+    tn_tensor *source = tn_dtype_is_float(x->dtype) ? tn__tensor_alias(x) : tn__cast(x, TN_F32, false);
+    tn__node *node = source ? tn__node_new(&op_phases, 1) : NULL;
+    tn_tensor *y = NULL;
+    if (node) {
+        node->a.phases.list = list;
+        node->a.phases.axis = a;
+        node->dtype = source->dtype;
+        node->rank = node->kept = source->ndim;
+        memcpy(node->dim, source->dim, sizeof source->dim);
+        tn__node_operand(node, 0, source, source->stride);
+        y = tn__record(node, tn__tensor_device(source), source->dtype, false);
+    }
+    tn_release(source);
+    tn__recorded(&op_phases, NULL, &x, 1, y);
+    return y;
+}
+
+tn_tensor *tn_softmax(tn_tensor *x, int axis)
+{
+    return along_axis(&lists[LIST_softmax], x, axis);
+}
+
+tn_tensor *tn_log_softmax(tn_tensor *x, int axis)
+{
+    return along_axis(&lists[LIST_log_softmax], x, axis);
+}

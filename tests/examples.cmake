@@ -1,0 +1,56 @@
+# Examples are run as a user would, and what they print is looked at. Included by tests/CMakeLists.txt.
+
+# Every run must exit with 0 and print a line that matches the pattern. In the arguments, DEVICE stands for the
+# configuration's device; a list of configurations follows.
+function(tenon_example name pattern arguments)
+  if(NOT TARGET example_${name})
+    return()
+  endif()
+  foreach(config IN LISTS ARGN)
+    set(device host)
+    if(config MATCHES "^(pocl|both)")
+      set(device cpu:0)
+    elseif(config MATCHES "^(rusticl|native)")
+      set(device gpu:0)
+    endif()
+    string(REPLACE DEVICE "${device}" words "${arguments}")
+    separate_arguments(words UNIX_COMMAND "${words}")
+    tenon_add_run(example_${name}.${config} ${config} 120 0
+      ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/expect.sh "${pattern}" $<TARGET_FILE:example_${name}> ${words})
+  endforeach()
+endfunction()
+
+tenon_example(digits "352 of 360" "--device DEVICE" host none pocl rusticl both)
+tenon_example(01_tensors "" "" host none pocl rusticl both)
+
+# Any further example runs without arguments on the host and on PoCL.
+get_property(targets DIRECTORY ${PROJECT_SOURCE_DIR}/examples PROPERTY BUILDSYSTEM_TARGETS)
+foreach(target IN LISTS targets)
+  string(REGEX REPLACE "^example_" "" name ${target})
+  if(NOT name STREQUAL digits AND NOT name STREQUAL 01_tensors)
+    tenon_example(${name} "" "" host pocl)
+  endif()
+endforeach()
+
+# The first C program of README.md compiles and runs as printed.
+set(readme ${PROJECT_SOURCE_DIR}/README.md)
+if(EXISTS ${readme})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${readme})
+  file(READ ${readme} text)
+  string(FIND "${text}" "\n```c\n" begin)
+  if(NOT begin EQUAL -1)
+    math(EXPR begin "${begin} + 6")
+    string(SUBSTRING "${text}" ${begin} -1 text)
+    string(FIND "${text}" "\n```" end)
+    math(EXPR end "${end} + 1")
+    string(SUBSTRING "${text}" 0 ${end} program)
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/readme.c.new "${program}")
+    file(COPY_FILE ${CMAKE_CURRENT_BINARY_DIR}/readme.c.new ${CMAKE_CURRENT_BINARY_DIR}/readme.c ONLY_IF_DIFFERENT)
+    add_executable(readme_example ${CMAKE_CURRENT_BINARY_DIR}/readme.c)
+    target_compile_options(readme_example PRIVATE ${TENON_WARNINGS})
+    target_link_libraries(readme_example PRIVATE tenon_flags tenon)
+    foreach(config host none pocl both)
+      tenon_add_run(readme.${config} ${config} 120 0 $<TARGET_FILE:readme_example>)
+    endforeach()
+  endif()
+endif()

@@ -1,0 +1,16 @@
+# Checks that need no device: who includes whom, public headers alone, what the library exports and needs.
+# Included by tests/CMakeLists.txt.
+
+add_test(NAME layers COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/layers/check.sh ${PROJECT_SOURCE_DIR})
+add_test(NAME layers.selftest COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/layers/selftest.sh)
+
+find_program(TENON_CXX NAMES g++ c++ clang++)
+if(NOT TENON_CXX)
+  set(TENON_CXX missing)
+endif()
+add_test(NAME headers COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/headers.sh
+  ${PROJECT_SOURCE_DIR}/include ${CMAKE_C_COMPILER} ${TENON_CXX} "${opencl_headers}")
+add_test(NAME exports COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/exports.sh $<TARGET_FILE:tenon>)
+
+set_tests_properties(layers layers.selftest headers exports PROPERTIES
+  LABELS sources SKIP_RETURN_CODE 77 TIMEOUT 60)

@@ -1,0 +1,55 @@
+# Which suite runs on which device.
+#
+#   tenon_suite(NAME configuration... [ASAN configuration...] [TSAN configuration...] [TIMEOUT seconds] [COST n])
+#
+# tests/test_NAME.c is the suite's program. A suite without a row runs in: host pocl, ASAN host.
+# ASAN and TSAN say where it also runs in the build trees with sanitizers. COST: the dearest start first.
+#
+#   host          plain memory; no OpenCL driver in sight
+#   none          TENON_OPENCL=none: no OpenCL library either
+#   pocl          PoCL alone, cpu:0
+#   pocl-wide     the same with the kernels made for GPUs
+#   pocl-cold     PoCL with an empty program cache
+#   rusticl       Mesa's rusticl alone, a software renderer that is gpu:0
+#   rusticl-deep  the same with the kernels made for CPUs
+#   both          PoCL as cpu:0 and rusticl as gpu:0
+#   oclgrind      Oclgrind, gpu:0; data races and uninitialised reads fail the suite
+#   native        this machine's own drivers, gpu:0; only with -DTENON_TEST_NATIVE=ON
+
+set(TENON_SUITE_DEFAULT host pocl ASAN host)
+
+# base and core: no device needed
+tenon_suite(base       host)
+tenon_suite(dtype      host)
+tenon_suite(dtypes     host)
+tenon_suite(errors     host pocl none)
+tenon_suite(scope      host pocl)
+tenon_suite(files      host pocl)
+tenon_suite(io         host pocl)
+tenon_suite(print      host pocl)
+
+# devices
+tenon_suite(device     host pocl rusticl both none oclgrind  ASAN host pocl)
+tenon_suite(devices    host pocl rusticl both none oclgrind  ASAN host pocl)
+tenon_suite(copies     both)
+tenon_suite(memory     host pocl rusticl  ASAN host pocl)
+
+# tensors and views
+tenon_suite(tensor     host pocl rusticl  ASAN host pocl)
+tenon_suite(views      host pocl pocl-wide rusticl oclgrind  ASAN host pocl)
+
+# the graph and the fuser
+tenon_suite(graph      host pocl rusticl  ASAN host pocl)
+tenon_suite(fuse       pocl pocl-wide rusticl rusticl-deep oclgrind  ASAN pocl)
+tenon_suite(launches   pocl rusticl)
+tenon_suite(cache      pocl pocl-cold)
+tenon_suite(threads    host pocl  ASAN host TSAN host pocl)
+
+# operations
+tenon_suite(sweep      host pocl pocl-wide rusticl rusticl-deep  TIMEOUT 400 COST 100)
+tenon_suite(oclgrind   oclgrind  TIMEOUT 400 COST 90)
+tenon_suite(random     host pocl pocl-wide rusticl  TIMEOUT 400 COST 80)
+tenon_suite(gradients  host)
+tenon_suite(reduce     host pocl pocl-wide rusticl rusticl-deep oclgrind  ASAN host pocl  TIMEOUT 300)
+tenon_suite(softmax    host pocl pocl-wide rusticl rusticl-deep)
+tenon_suite(matmul     host pocl pocl-wide rusticl rusticl-deep oclgrind  ASAN host pocl  TIMEOUT 300 COST 50)

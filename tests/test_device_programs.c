@@ -1,0 +1,381 @@
+/* Building kernels, and the caches of programs. */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "device_kit.h"
+
+/* ---- a cache folder of one's own ---- */
+
+static char folder[256];
+
+static void each_file(void (*act)(const char *path))
+{
+    DIR *dir = opendir(folder);
+    ck_assert_ptr_nonnull(dir);
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        char path[600];
+        if (e->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        act(path);
+    }
+    closedir(dir);
+}
+
+static int files;
+
+static void count_one(const char *path)
+{
+    const size_t length = strlen(path);
+    files += length > 4 && strcmp(path + length - 4, ".bin") == 0;
+}
+
+static int count_files(void)
+{
+    files = 0;
+    each_file(count_one);
+    return files;
+}
+
+static void remove_one(const char *path)
+{
+    unlink(path);
+}
+
+static void begin_cache(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/tenon-test-cache-%ld", (long)getpid());
+    mkdir(folder, 0777);
+    each_file(remove_one);
+    ck_assert_int_eq(tn_set("cache_dir", folder), TN_OK);
+}
+
+static void end_cache(void)
+{
+    if (!*folder) return;
+    each_file(remove_one);
+    rmdir(folder);
+    folder[0] = '\0';
+}
+
+static uint64_t built(void)
+{
+    tn_device_info info;
+    ck_assert_int_eq(tn_device_query(kit_device(), &info), TN_OK);
+    return info.programs_built;
+}
+
+static uint64_t loaded(void)
+{
+    tn_device_info info;
+    ck_assert_int_eq(tn_device_query(kit_device(), &info), TN_OK);
+    return info.programs_loaded;
+}
+
+/* The addition in a life of its own; then how many programs were built and loaded in it, the probe's included. */
+static void expect_life(uint64_t expected_built, uint64_t expected_loaded)
+{
+    tn_shutdown();
+    ck_assert_int_eq(kit_add(kit_use(kit_device()), 1), TN_OK);
+    ck_assert_uint_eq(built(), expected_built);
+    ck_assert_uint_eq(loaded(), expected_loaded);
+}
+
+/* ---- what compilers say ---- */
+
+static tn__kernel *get(tn__device *device, const char *text, const char *name)
+{
+    return tn__kernel_get(device, text, strlen(text), name);
+}
+
+START_TEST(C64_a_failed_build_tells_all_there_is_to_know)
+{
+    static const char text[] = "__kernel void wrong(__global float *a)\n{\n    a[0] = undeclared_thing;\n}\n";
+    NEEDS_OPENCL();
+    tn__device *device = kit_use(kit_device());
+    ck_assert_ptr_null(get(device, text, "wrong"));
+    ck_assert_int_eq(tn_last_status(), TN_COMPILE);
+    ck_assert_has(tn_last_error(), kit_device());
+    ck_assert_has(tn_last_error(), "kernel wrong");
+    ck_assert_has(tn_last_error(), "undeclared_thing");
+    ck_assert_has(tn_last_error(), "line 3 of the source: a[0] = undeclared_thing;");
+    ck_assert_has(tn_last_error(), device->info.description);
+    ck_assert_has(tn_last_error(), device->info.driver);
+    ck_assert_has(tn_last_error(), "-cl-std=CL1.2");
+    ck_assert_int_eq(kit_add(device, 1), TN_OK); /* and nothing else suffers */
+}
+END_TEST
+
+START_TEST(C64_success_is_silent_but_for_the_log)
+{
+    static const char text[] = "__kernel void idle(__global float *a)\n{\n    int unused = 3;\n    a[0] = 1.0f;\n}\n";
+    NEEDS_OPENCL();
+    tn_set("cache_dir", "");
+    ck_assert_ptr_nonnull(get(kit_use(kit_device()), text, "idle"));
+    ck_assert_int_eq(tn_last_status(), TN_OK);
+    ck_assert_int_eq(kit_log_count("[2] ") - kit_log_count("[2] auto"), 2); /* the probe's and this one */
+    ck_assert_int_eq(kit_log_count(": built idle in "), 1);
+}
+END_TEST
+
+START_TEST(C64_an_empty_log_is_said_to_be_empty)
+{
+    NEEDS_REAL_BEHIND_FAKE();
+    kit_fake("");
+    tn__device *device = kit_use(kit_device());
+    setenv("FAKE_FAIL", "clBuildProgram:-11", 1);
+    setenv("FAKE_LOG", "", 1);
+    ck_assert_ptr_null(get(device, "__kernel void k(void) {}", "k"));
+    ck_assert_int_eq(tn_last_status(), TN_COMPILE);
+    ck_assert_has(tn_last_error(), "log: (empty)");
+}
+END_TEST
+
+START_TEST(a_kernel_that_the_program_lacks_is_named)
+{
+    NEEDS_OPENCL();
+    tn__device *device = kit_use(kit_device());
+    ck_assert_ptr_null(get(device, kit_add_text, "subtract"));
+    ck_assert_int_eq(tn_last_status(), TN_COMPILE);
+    ck_assert_has(tn_last_error(), "no kernel subtract");
+}
+END_TEST
+
+/* ---- in memory ---- */
+
+static void *get_add(void *device)
+{
+    return get(device, kit_add_text, "add");
+}
+
+START_TEST(threads_that_ask_for_one_text_get_one_kernel_built_once)
+{
+    pthread_t threads[8];
+    void *kernels[8];
+    NEEDS_OPENCL();
+    tn_set("cache_dir", "");
+    tn__device *device = kit_use(kit_device());
+    const uint64_t before = built();
+    for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, get_add, device);
+    for (int i = 0; i < 8; i++) pthread_join(threads[i], &kernels[i]);
+    for (int i = 0; i < 8; i++) ck_assert_ptr_eq(kernels[i], kernels[0]);
+    ck_assert_ptr_nonnull(kernels[0]);
+    ck_assert_uint_eq(built() - before, 1);
+}
+END_TEST
+
+/* ---- on disk ---- */
+
+START_TEST(a_second_life_builds_nothing)
+{
+    NEEDS_OPENCL();
+    begin_cache();
+    expect_life(2, 0);
+    ck_assert_int_eq(count_files(), 2);
+    ck_assert_int_eq(kit_log_count("loaded "), 0);
+    expect_life(0, 2);
+    ck_assert_int_eq(kit_log_count(": built add in "), 1);
+    ck_assert_int_eq(kit_log_count(": loaded add from the cache"), 1);
+    end_cache();
+}
+END_TEST
+
+START_TEST(a_short_program_leaves_its_kernels_behind)
+{
+    NEEDS_OPENCL();
+    begin_cache();
+    tn_shutdown(); /* the role is another process, and shuts nothing down */
+    setenv("TENON_CACHE_DIR", folder, 1);
+    ck_assert_int_eq(kit_run_role("add"), 0);
+    expect_life(0, 2);
+    end_cache();
+}
+END_TEST
+
+static void truncate_one(const char *path)
+{
+    ck_assert_int_eq(truncate(path, 10), 0);
+}
+
+static void empty_one(const char *path)
+{
+    ck_assert_int_eq(truncate(path, 0), 0);
+}
+
+static void lengthen_one(const char *path)
+{
+    FILE *file = fopen(path, "ab");
+    fputs("more", file);
+    fclose(file);
+}
+
+/* Flips a bit at a hundredth, half, and the last byte: head or key, and binary. */
+static void flip_one(const char *path)
+{
+    struct stat about;
+    FILE *file = fopen(path, "r+b");
+    ck_assert_int_eq(stat(path, &about), 0);
+    const long places[] = {about.st_size / 100, about.st_size / 2, about.st_size - 1};
+    for (int i = 0; i < 3; i++) {
+        fseek(file, places[i], SEEK_SET);
+        const int byte = fgetc(file);
+        fseek(file, places[i], SEEK_SET);
+        fputc(byte ^ 4, file);
+    }
+    fclose(file);
+}
+
+static void forbid_one(const char *path)
+{
+    unlink(path);
+    mkdir(path, 0777);
+}
+
+static void allow_one(const char *path)
+{
+    rmdir(path);
+}
+
+START_TEST(C69_damaged_files_are_made_anew_silently)
+{
+    static void (*const damages[])(const char *) = {truncate_one, empty_one, lengthen_one, flip_one, forbid_one};
+    NEEDS_OPENCL();
+    begin_cache();
+    expect_life(2, 0);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        each_file(damages[i]);
+        expect_life(2, 0);
+        ck_assert_int_eq(tn_last_status(), TN_OK);
+        each_file(allow_one);
+        if (damages[i] == forbid_one) expect_life(2, 0);
+        expect_life(0, 2);
+    }
+    end_cache();
+}
+END_TEST
+
+START_TEST(C70_another_driver_version_is_another_program)
+{
+    NEEDS_REAL_BEHIND_FAKE();
+    begin_cache();
+    kit_fake("");
+    expect_life(2, 0);
+    setenv("FAKE_DRIVER", "99.1", 1);
+    expect_life(2, 0);
+    expect_life(0, 2);
+    unsetenv("FAKE_DRIVER");
+    expect_life(0, 2);
+    ck_assert_int_eq(count_files(), 4);
+    end_cache();
+}
+END_TEST
+
+START_TEST(C70_a_binary_that_is_refused_is_made_anew)
+{
+    static const char *const refusals[] = {"clCreateProgramWithBinary:-30", "clCreateProgramWithBinary:-42",
+                                           "clBuildProgram:-44:1,clBuildProgram:-44:3", "clCreateKernel:-45:1,clCreateKernel:-46:3"};
+    NEEDS_REAL_BEHIND_FAKE();
+    begin_cache();
+    kit_fake("");
+    expect_life(2, 0);
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        setenv("FAKE_FAIL", refusals[i], 1);
+        expect_life(2, 0);
+        setenv("FAKE_FAIL", "", 1);
+        expect_life(0, 2);
+    }
+    ck_assert_int_eq(tn_last_status(), TN_OK);
+    end_cache();
+}
+END_TEST
+
+START_TEST(a_folder_that_cannot_be_written_is_mentioned_once)
+{
+    NEEDS_OPENCL();
+    tn_set("cache_dir", "/proc/no-folder-here");
+    expect_life(2, 0);
+    expect_life(2, 0);
+    ck_assert_int_eq(kit_log_count("/proc/no-folder-here cannot be written"), 1);
+    tn_set("cache_dir", "");
+    expect_life(2, 0);
+}
+END_TEST
+
+/* ---- processes that share a folder ---- */
+
+enum { PROCESSES = 8, KERNELS = 4 };
+
+static int role_add(void)
+{
+    tn__device *device = tn__device_use(kit_device());
+    EXPECT(device && kit_add(device, 1) == TN_OK);
+    return 0;
+}
+
+/* Builds and runs kernels that differ in a constant. */
+static int role_many(void)
+{
+    tn__device *device = tn__device_use(kit_device());
+    EXPECT(device);
+    tn__buffer *buffer = tn__buffer_new(device, 4);
+    EXPECT(buffer);
+    for (int i = 0; i < KERNELS; i++) {
+        char text[128];
+        int value = 0;
+        snprintf(text, sizeof text, "__kernel void give(__global int *a) { a[0] = %d; }", 1000 + i);
+        tn__kernel *kernel = tn__kernel_get(device, text, strlen(text), "give");
+        const tn__argument argument = {.buffer = buffer};
+        EXPECT(kernel && tn__launch(kernel, &argument, 1, 1, 1) == TN_OK);
+        EXPECT(tn__buffer_read(buffer, 0, &value, 4) == TN_OK && value == 1000 + i);
+    }
+    return 0;
+}
+
+START_TEST(C69_eight_processes_share_an_empty_cache_and_one_is_killed)
+{
+    pid_t children[PROCESSES + 1];
+    NEEDS_OPENCL();
+    SKIP_IF(kit_is("oclgrind"), "its launcher is not inherited by children alike");
+    begin_cache();
+    tn_shutdown();
+    setenv("TENON_CACHE_DIR", folder, 1);
+    for (int i = 0; i <= PROCESSES; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            execl("/proc/self/exe", "test", "--role", "many", (char *)NULL);
+            _exit(127);
+        }
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    kill(children[PROCESSES], SIGKILL);
+    for (int i = 0; i <= PROCESSES; i++) {
+        int status = 0;
+        waitpid(children[i], &status, 0);
+        if (i < PROCESSES) ck_assert_int_eq(status, 0);
+    }
+    ck_assert_int_eq(count_files(), KERNELS + 1);
+    end_cache();
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    static const kit_role roles[] = {{"add", role_add}, {"many", role_many}, {NULL, NULL}};
+    const TTest *const tests[] = {
+        C64_a_failed_build_tells_all_there_is_to_know,
+        C64_success_is_silent_but_for_the_log,
+        C64_an_empty_log_is_said_to_be_empty,
+        a_kernel_that_the_program_lacks_is_named,
+        threads_that_ask_for_one_text_get_one_kernel_built_once,
+        a_second_life_builds_nothing,
+        a_short_program_leaves_its_kernels_behind,
+        C69_damaged_files_are_made_anew_silently,
+        C70_another_driver_version_is_another_program,
+        C70_a_binary_that_is_refused_is_made_anew,
+        a_folder_that_cannot_be_written_is_mentioned_once,
+        C69_eight_processes_share_an_empty_cache_and_one_is_killed,
+    };
+    return kit_main(argc, argv, "device_programs", tests, sizeof tests / sizeof *tests, roles);
+}
