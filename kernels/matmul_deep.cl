@@ -4,7 +4,7 @@
  *      B  k  |  NV x W  |                  each row of B is loaded once for a tile,
  *            |    :     |                  each element of A is broadcast to NV vectors
  *   A  k ->  +----------+
- *  m0 .....  | MR x NR  | C                item (panel p, row chunk c, batch z) = global id (0, 1, 2),
+ *  m0 .....  | MR x NR  | C                item (panel p, row chunk c, batch z): id = (z*chunks + c)*panels + p,
  *  m0+MR ..  +----------+                  tiles c*tiles .. c*tiles+tiles-1 of MR rows, one after the other
  *
  * No local memory, no barriers, work-groups of one item. An edge has no masks: the last tile of a row or column is
@@ -16,7 +16,9 @@
  *   A packed  [tile t][k][MR],  element (k, i) of tile t  is A[min(t*MR, M-MR) + i, k]
  *
  * The generator defines T IDX W TW PARAMS ATTR BATCH LOAD_A LOAD_AW LOAD_B LOAD_BW STORE STOREW MAD, and A_UNIT and
- * B_UNIT (column stride 1), A_COL and B_COL (row stride 1). Global size: ceil(N/NR), ceil(ceil(M/MR)/tiles), batch. */
+ * B_UNIT (column stride 1), A_COL and B_COL (row stride 1). For integers T is best unsigned: sums wrap. A packing
+ * program needs only B's half of PARAMS BATCH and LOAD.
+ * Global size: ceil(N/NR), ceil(ceil(M/MR)/tiles), batch; of the packing ceil(N/NR), ceil(K/steps), batch. */
 
 #ifndef MR
 #define MR 1            /* rows of a tile */
@@ -25,7 +27,7 @@
 #define NV 1            /* vectors of a tile's row; with DOT its columns */
 #endif
 #ifndef DOT
-#define DOT 0           /* lanes along k: needs A_UNIT (or A_PACKED with MR 1) and B_COL; NR is NV then */
+#define DOT 0           /* lanes along k: needs A_UNIT and B_COL, no packing; NR is NV then */
 #endif
 #ifndef PACK
 #define PACK 0          /* build matmul_pack instead of matmul */
@@ -36,14 +38,15 @@
 #ifndef B_PACKED
 #define B_PACKED 0      /* B is read from panels of NR columns */
 #endif
+
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #if W == 1
-#define VLOAD(p) (*(p))
-#define VSTORE(v, p) (*(p) = (v))
+#define READ_LANES(p) (*(p))
+#define WRITE_LANES(v, p) (*(p) = (v))
 #else
-#define VLOAD(p) JOIN(vload, W)(0, p)
-#define VSTORE(v, p) JOIN(vstore, W)(v, 0, p)
+#define READ_LANES(p) JOIN(vload, W)(0, p)
+#define WRITE_LANES(v, p) JOIN(vstore, W)(v, 0, p)
 #endif
 #if DOT
 #define NR NV
@@ -51,29 +54,32 @@
 #define NR (NV * W)
 #endif
 
+#define ITEM                                                                                                   \
+    const int p = (int)get_global_id(0) % panels, rest = (int)get_global_id(0) / panels, c = rest % chunks, z = rest / chunks;
+
 #if PACK
 /* Copies B, through LOAD_B, into panels of NR columns. To pack A, the generator passes A's loads as B's with the
  * strides exchanged, M as N, and NV*W = MR. Item (panel, chunk of `steps` steps of k, batch). */
-__kernel ATTR void matmul_pack(PARAMS, __global T *restrict packed, const long packed_batch, const int N, const int K,
-                               const IDX b_rs, const IDX b_cs, const int steps)
+__kernel ATTR void matmul_pack(PARAMS __global T *restrict packed, const long packed_batch, const int N, const int K,
+                               const IDX b_rs, const IDX b_cs, const int steps, const int panels, const int chunks)
 {
-    const int z = (int)get_global_id(2);
+    ITEM
     BATCH(z)
-    const int p = (int)get_global_id(0), n0 = min(p * NR, N - NR);
-    const int k0 = (int)get_global_id(1) * steps, k1 = min(k0 + steps, K);
+    const int n0 = min(p * NR, N - NR);
+    const int k0 = c * steps, k1 = min(k0 + steps, K);
     __global T *restrict to = packed + z * packed_batch + (long)p * K * NR;
     const IDX from = b0 + (IDX)n0 * b_cs;
     int k = k0;
 #if B_UNIT
     for (; k < k1; k++)
         for (int j = 0; j < NV; j++)
-            VSTORE(LOAD_BW(from + (IDX)k * b_rs + j * W), to + (long)k * NR + j * W);
+            WRITE_LANES(LOAD_BW(from + (IDX)k * b_rs + j * W), to + (long)k * NR + j * W);
 #else
 #if B_COL
     for (; k + W <= k1; k += W)
         for (int j = 0; j < NR; j++) {
             T lane[W];
-            VSTORE(LOAD_BW(from + (IDX)j * b_cs + k), lane);
+            WRITE_LANES(LOAD_BW(from + (IDX)j * b_cs + k), lane);
             for (int i = 0; i < W; i++)
                 to[(long)(k + i) * NR + j] = lane[i];
         }
@@ -106,13 +112,13 @@ inline T lane_sum(TW v)
 #endif
 }
 
-__kernel ATTR void matmul(PARAMS, const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
-                          const IDX b_rs, const IDX b_cs, const int tiles)
+__kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
+                          const IDX b_rs, const IDX b_cs, const int tiles, const int panels, const int chunks)
 {
-    const int z = (int)get_global_id(2);
+    ITEM
     BATCH(z)
-    const int n0 = min((int)get_global_id(0) * NR, N - NR);
-    const int first = (int)get_global_id(1) * tiles, last = min(first + tiles, (M + MR - 1) / MR);
+    const int n0 = min(p * NR, N - NR);
+    const int first = c * tiles, last = min(first + tiles, (M + MR - 1) / MR);
     for (int t = first; t < last; t++) {
         const int m0 = min(t * MR, M - MR);
         const IDX a = a0 + (IDX)m0 * a_rs, b = b0 + (IDX)n0 * b_cs;
@@ -150,13 +156,13 @@ __kernel ATTR void matmul(PARAMS, const int M, const int N, const int K, const I
 
 #else
 #if B_PACKED
-#define B_ROW(k, j) VLOAD(b_panel + (long)(k) * NR + (j) * W)
+#define B_ROW(k, j) READ_LANES(b_panel + (long)(k) * NR + (j) * W)
 #elif B_UNIT
 #define B_ROW(k, j) LOAD_BW(b + (IDX)(k) * b_rs + (j) * W)
 #elif W == 1
 #define B_ROW(k, j) LOAD_B(b + (IDX)(k) * b_rs + (IDX)(j) * b_cs)
 #else
-#define B_ROW(k, j) VLOAD(b_row + (j) * W)
+#define B_ROW(k, j) READ_LANES(b_row + (j) * W)
 #define B_GATHER 1
 #endif
 #if A_PACKED
@@ -180,13 +186,13 @@ __kernel ATTR void matmul(PARAMS, const int M, const int N, const int K, const I
 #endif
 
 /* A packed batch stride of 0 shares the panels among all batches. */
-__kernel ATTR void matmul(PARAMS, const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
-                          const IDX b_rs, const IDX b_cs, const int tiles A_PANELS B_PANELS)
+__kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
+                          const IDX b_rs, const IDX b_cs, const int tiles, const int panels, const int chunks A_PANELS B_PANELS)
 {
-    const int z = (int)get_global_id(2);
+    ITEM
     BATCH(z)
-    const int p = (int)get_global_id(0), n0 = min(p * NR, N - NR);
-    const int first = (int)get_global_id(1) * tiles, last = min(first + tiles, (M + MR - 1) / MR);
+    const int n0 = min(p * NR, N - NR);
+    const int first = c * tiles, last = min(first + tiles, (M + MR - 1) / MR);
 #if B_PACKED
     __global const T *restrict b_panel = b_packed + z * b_packed_batch + (long)p * K * NR;
 #else

@@ -132,7 +132,7 @@
 #endif
 #endif
 
-__kernel ATTR void matmul(PARAMS, const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
+__kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
                           const IDX b_rs, const IDX b_cs)
 {
     const int lane = (int)get_local_id(0), lane_m = lane / (TN / RN), lane_n = lane % (TN / RN);

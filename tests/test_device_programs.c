@@ -333,29 +333,62 @@ static int role_many(void)
     return 0;
 }
 
-START_TEST(C69_eight_processes_share_an_empty_cache_and_one_is_killed)
+static void start_many(pid_t *children, int count)
 {
-    pid_t children[PROCESSES + 1];
-    NEEDS_OPENCL();
-    SKIP_IF(kit_is("oclgrind"), "its launcher is not inherited by children alike");
-    begin_cache();
     tn_shutdown();
     setenv("TENON_CACHE_DIR", folder, 1);
-    for (int i = 0; i <= PROCESSES; i++) {
+    for (int i = 0; i < count; i++) {
         children[i] = fork();
         if (children[i] == 0) {
             execl("/proc/self/exe", "test", "--role", "many", (char *)NULL);
             _exit(127);
         }
     }
+}
+
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+START_TEST(C69_eight_processes_share_an_empty_cache_and_one_is_killed)
+{
+    pid_t children[PROCESSES + 1];
+    NEEDS_OPENCL();
+    SKIP_IF(kit_is("oclgrind"), "its launcher is not inherited by children alike");
+    begin_cache();
+    start_many(children, PROCESSES + 1);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     kill(children[PROCESSES], SIGKILL);
-    for (int i = 0; i <= PROCESSES; i++) {
-        int status = 0;
-        waitpid(children[i], &status, 0);
-        if (i < PROCESSES) ck_assert_int_eq(status, 0);
-    }
+    wait_for(children[PROCESSES]);
+    for (int i = 0; i < PROCESSES; i++) ck_assert_int_eq(wait_for(children[i]), 0);
     ck_assert_int_eq(count_files(), KERNELS + 1);
+    end_cache();
+}
+END_TEST
+
+START_TEST(processes_wait_for_each_others_builds)
+{
+    enum { COUNT = 4 };
+    pid_t children[COUNT];
+    char path[300], line[512];
+    int built_lines = 0;
+    NEEDS_OPENCL();
+    SKIP_IF(kit_is("oclgrind"), "its launcher is not inherited by children alike");
+    begin_cache();
+    snprintf(path, sizeof path, "%s/log", folder);
+    setenv("TENON_LOG", path, 1);
+    start_many(children, COUNT);
+    unsetenv("TENON_LOG");
+    for (int i = 0; i < COUNT; i++) ck_assert_int_eq(wait_for(children[i]), 0);
+    FILE *log = fopen(path, "r");
+    ck_assert_ptr_nonnull(log);
+    while (fgets(line, sizeof line, log)) built_lines += strstr(line, ": built ") != NULL;
+    fclose(log);
+    ck_assert_int_ge(built_lines, KERNELS + 1);
+    ck_assert_int_lt(built_lines, 2 * (KERNELS + 1)); /* patience may end on a busy machine */
     end_cache();
 }
 END_TEST
@@ -376,6 +409,7 @@ int main(int argc, char **argv)
         C70_a_binary_that_is_refused_is_made_anew,
         a_folder_that_cannot_be_written_is_mentioned_once,
         C69_eight_processes_share_an_empty_cache_and_one_is_killed,
+        processes_wait_for_each_others_builds,
     };
     return kit_main(argc, argv, "device_programs", tests, sizeof tests / sizeof *tests, roles);
 }

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -161,4 +162,51 @@ bool tn__file_write_atomic(const char *path, const void *bytes, size_t length)
     }
     tn__free(beside);
     return done;
+}
+
+struct tn__file_lock {
+    int file;
+    char path[];
+};
+
+/* An open file that is locked and still has its name; -1 when not now, -2 when never. */
+static int try_lock(const char *path)
+{
+    struct stat held, named;
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) return -2;
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        const bool later = errno == EWOULDBLOCK || errno == EINTR;
+        close(file);
+        return later ? -1 : -2;
+    }
+    if (fstat(file, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino) return file;
+    close(file); /* the holder before us took the name away */
+    return -1;
+}
+
+tn__file_lock *tn__file_lock_take(const char *path, double seconds, bool *waited, bool *busy)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    const double end = tn__seconds() + seconds;
+    tn__file_lock *lock = tn__alloc_quiet(sizeof *lock + strlen(path) + 1);
+    *waited = *busy = false;
+    if (!lock) return NULL;
+    strcpy(lock->path, path);
+    while ((lock->file = try_lock(path)) == -1 && tn__seconds() < end) {
+        *waited = true;
+        nanosleep(&pause, NULL);
+    }
+    if (lock->file >= 0) return lock;
+    *busy = lock->file == -1;
+    tn__free(lock);
+    return NULL;
+}
+
+void tn__file_lock_drop(tn__file_lock *lock)
+{
+    if (!lock) return;
+    unlink(lock->path);
+    close(lock->file);
+    tn__free(lock);
 }

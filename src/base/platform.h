@@ -30,4 +30,11 @@ void *tn__file_read(const char *path, size_t limit, size_t *length);
 /* Writes beside the target (PATH.PID.N.tmp), then renames over it; false without an error when that fails. */
 bool tn__file_write_atomic(const char *path, const void *bytes, size_t length);
 
+/* A lock between processes, which ends with its process at the latest. The file is there only while somebody holds it. */
+typedef struct tn__file_lock tn__file_lock;
+/* NULL when it cannot be had: *busy tells that others held it all the time, else locks do not work there.
+ * *waited tells that it was held at first. */
+tn__file_lock *tn__file_lock_take(const char *path, double seconds, bool *waited, bool *busy);
+void tn__file_lock_drop(tn__file_lock *lock); /* NULL allowed */
+
 #endif

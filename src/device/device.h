@@ -122,6 +122,7 @@ struct tn__device {
     tn__buffer *oldest, *newest; /* of the cache, by time of release */
     tn__buffer *live;            /* those in use */
     atomic_ullong launches, built, loaded, written, read;
+    atomic_int group_bound; /* smallest work-group limit a kernel was given so far; 0: none */
     /* graph */
     tn__mutex graph_lock;   /* recording, claims; never held while building or waiting */
     tn__mutex run_lock;     /* one run at a time */

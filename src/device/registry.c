@@ -7,13 +7,10 @@
 #include "base/alloc.h"
 #include "base/settings.h"
 
-static tn__mutex lock = TN__MUTEX_INIT; /* of everything here but autos */
+static tn__mutex lock = TN__MUTEX_INIT; /* of everything here */
 static tn__found listed;
 static bool enumerated;
 static tn__device *retired; /* structs to be used again */
-
-static tn__mutex auto_lock = TN__MUTEX_INIT;
-static tn__device *auto_device; /* once resolved */
 
 static void (*close_hook)(tn__device *device);
 
@@ -228,7 +225,7 @@ const char *tn__registry_trouble(void)
     return trouble;
 }
 
-/* ---- finding and opening ---- */
+/* ---- finding ---- */
 
 tn__device *tn__host(void)
 {
@@ -244,8 +241,7 @@ tn__device *tn__host(void)
     return &host;
 }
 
-/* NULL in *found when there is none. */
-static tn_status find_numbered(tn__device_type type, int number, tn__device **found)
+tn_status tn__device_numbered(tn__device_type type, int number, tn__device **found)
 {
     *found = NULL;
     tn__lock(&lock);
@@ -256,8 +252,6 @@ static tn_status find_numbered(tn__device_type type, int number, tn__device **fo
     return status;
 }
 
-static tn__device *resolve_auto(void);
-
 tn__device *tn__device_find(const char *name)
 {
     tn__device_type type;
@@ -265,135 +259,9 @@ tn__device *tn__device_find(const char *name)
     if (!name) return (void)tn__fail_null("device", "name"), NULL;
     if (tn__name_parse(name, &type, &number) != TN_OK) return NULL;
     if (type == TN__HOST) return tn__host();
-    if (type == TN__AUTO) return resolve_auto();
+    if (type == TN__AUTO) return tn__auto_device();
     tn__device *device;
-    if (find_numbered(type, number, &device) == TN_OK && !device) tn__fail_absent(type, number);
-    return device;
-}
-
-tn_status tn__device_lose(tn__device *device, const char *format, ...)
-{
-    char sentence[sizeof device->lost_sentence];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
-    va_end(list);
-    tn__lock(&device->memory_lock);
-    const bool first = !atomic_load(&device->lost);
-    if (first) {
-        snprintf(device->lost_sentence, sizeof device->lost_sentence, "%s is lost: %.470s", device->name, sentence);
-        device->lost_code = TN_LOST;
-        atomic_store(&device->lost, 1);
-    }
-    tn__unlock(&device->memory_lock);
-    if (first) tn__log(1, "%s", device->lost_sentence);
-    return tn__fail(TN_LOST, "%s", device->lost_sentence);
-}
-
-tn_status tn__device_check(tn__device *device)
-{
-    if (device->is_host) return TN_OK;
-    if (device->process != tn__process_id())
-        return tn__fail(TN_DEVICE, "%s: " TN__FORKED, device->name);
-    if (atomic_load_explicit(&device->lost, memory_order_acquire))
-        return tn__fail(device->lost_code, "%s", device->lost_sentence);
-    return TN_OK;
-}
-
-/* With open_lock held. A lack of our own memory may pass; everything else is the answer from now on. */
-static void open_now(tn__device *device)
-{
-    const uint64_t failures = tn__alloc_failures();
-    tn__memory_open(device);
-    const tn_status status = device->backend->open(device);
-    if (status == TN_OK) {
-        atomic_store(&device->opened, 1);
-        return;
-    }
-    if (status == TN_MEMORY) return;
-    if (tn__alloc_failures() != failures) {
-        tn__fail(TN_MEMORY, "%s: no memory to open the device", device->name);
-        return;
-    }
-    const char *error = tn__device_text(device, tn_last_error());
-    tn__lock(&device->memory_lock);
-    device->info.error = error;
-    device->info.usable = false;
-    device->open_code = status;
-    tn__unlock(&device->memory_lock);
-    atomic_store(&device->opened, 2);
-}
-
-tn_status tn__device_open(tn__device *device)
-{
-    if (device->is_host) return TN_OK;
-    if (atomic_load_explicit(&device->opened, memory_order_acquire) == 1) return tn__device_check(device);
-    if (device->process != tn__process_id()) return tn__device_check(device);
-    tn__lock(&device->open_lock);
-    const bool tried = atomic_load(&device->opened) != 0;
-    if (!tried) open_now(device);
-    const int opened = atomic_load(&device->opened);
-    tn__unlock(&device->open_lock);
-    if (opened == 1) return tn__device_check(device);
-    if (!tried) return tn_last_status();
-    return tn__fail(device->open_code, "%s", device->info.error);
-}
-
-tn__device *tn__device_use(const char *name)
-{
-    tn__device *device = tn__device_find(name);
-    return device && tn__device_open(device) == TN_OK ? device : NULL;
-}
-
-/* ---- auto ---- */
-
-/* The first of a type that opens and is no software renderer; those that fail are logged. */
-static tn__device *first_usable(tn__device_type type, bool *failed)
-{
-    tn__device *device;
-    for (int i = 0; find_numbered(type, i, &device) == TN_OK && device; i++) {
-        if (device->info.software) continue;
-        tn__error_attempt();
-        const bool usable = tn__device_open(device) == TN_OK;
-        if (!usable) tn__log(1, "auto passes over %s: %s", device->name, tn_last_error());
-        tn__error_attempt_end();
-        if (usable) return device;
-        *failed = true;
-    }
-    return NULL;
-}
-
-static tn__device *choose(void)
-{
-    bool failed = false;
-    tn__device *device = first_usable(TN__GPU, &failed);
-    if (device) return device;
-    device = first_usable(TN__CPU, &failed);
-    if (!device) device = tn__host();
-    if (device->is_host)
-        tn__log(1, "auto is host, plain memory: no OpenCL device can be used%s%s", *tn_device_trouble() ? ": " : "",
-                tn_device_trouble());
-    else
-        tn__log(failed ? 1 : 2, "auto is %s (%s, %s): no GPU %s", device->name, device->info.description,
-                device->info.platform, failed ? "can be used" : "was found");
-    return device;
-}
-
-static tn__device *resolve_auto(void)
-{
-    const char *set = tn__setting_text(TN__SET_DEVICE, NULL);
-    tn__lock(&auto_lock);
-    tn__device *device = auto_device;
-    if (!device && *set && strcmp(set, "auto") != 0) {
-        device = tn__device_use(set);
-        if (!device) tn__error_prefix("auto, by TENON_DEVICE");
-    } else if (!device) {
-        const uint64_t failures = tn__alloc_failures();
-        device = choose();
-        if (tn__alloc_failures() != failures) device = TN__NULL(TN_MEMORY, "auto: no memory to try the devices");
-    }
-    auto_device = device;
-    tn__unlock(&auto_lock);
+    if (tn__device_numbered(type, number, &device) == TN_OK && !device) tn__fail_absent(type, number);
     return device;
 }
 
@@ -407,9 +275,7 @@ static void close_device(tn__device *device)
 
 tn_status tn_shutdown(void)
 {
-    tn__lock(&auto_lock);
-    auto_device = NULL;
-    tn__unlock(&auto_lock);
+    tn__auto_forget();
     for (int i = 0; enumerated && i < listed.count; i++) close_device(listed.devices[i]);
     close_device(&host);
     tn__lock(&lock);

@@ -199,8 +199,8 @@ static int build_node(builder *b, tn__value *value, const mapping *m, const tn__
 /* Operands that are loaded again and again take only casts and a scale by a number. */
 static bool is_cheap(const tn__node *node)
 {
-    if (!node->row) return node->inputs == 1;
-    return node->row == &tn__rows[TN__ROW_mul] && (!node->in[0].value || !node->in[1].value);
+    if (!node->row) return node->inputs == 1 && node->in[0].value;
+    return node->row == &tn__rows[TN__ROW_mul] && !node->in[0].value != !node->in[1].value;
 }
 
 static bool is_open(const builder *b, const tn__node *node)
@@ -324,7 +324,11 @@ void tn__plan_free(tn__plan *p)
     clear_steps(p);
     tn__buffer_release(p->written);
     tn__buffer_release(p->meta);
-    for (int i = 0; i < 2; i++) tn__buffer_release(p->scratch[i]);
+    for (int i = 0; i < 2; i++) {
+        tn__buffer_release(p->scratch[i]);
+        tn__buffer_release(p->stages[i].meta);
+        tn__free(p->stages[i].parameters);
+    }
     tn__text_free(&p->text);
     tn__free(p->parameters);
     tn__free(p->steps);

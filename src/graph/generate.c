@@ -206,7 +206,7 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
         put_place(g, role, prefix, w);
         tn__text_puts(&g->macros, ";");
         /* an element that does not move further in is loaded here */
-        const bool still = inner_stride(g, w) == 0 && p->inputs[i].value;
+        const bool still = inner_stride(g, w) == 0 && p->inputs[i].value && !g->places_only;
         if (still && outer == !moves(g, w, TN__MIDDLE))
             tn__text_add(&g->macros, " const T%c h%d = (T%c)(LOAD1_%s(p%d, %sp%d));", tn__letters[tn__dtypes[p->inputs[i].dtype].compute], i,
                          tn__letters[tn__dtypes[p->inputs[i].dtype].compute], tn_dtype_name(p->inputs[i].dtype), p->inputs[i].pointer, mine, i);
@@ -231,12 +231,15 @@ static void put_load(tn__generator *g, const tn__step *step)
     const int64_t stride = inner_stride(g, &in->window);
     const char *name = tn_dtype_name(in->dtype);
     if (stride == 0) tn__text_add(&g->macros, "h%d", i);
-    else if (stride == 1) tn__text_add(&g->macros, "LOAD_%s(p%d, mp%d + i)", name, in->pointer, i);
+    else if (g->single)
+        tn__text_add(&g->macros, "(T%c)(LOAD1_%s(p%d, mp%d + (i) * e%d))", tn__letters[tn__dtypes[in->dtype].compute], name, in->pointer, i,
+                     tn__parameter(p, stride));
+    else if (stride == 1) tn__text_add(&g->macros, "LOAD_%s(p%d, mp%d + (i))", name, in->pointer, i);
     else {
         const int e = tn__parameter(p, stride);
         tn__text_add(&g->macros, "(T%c)(", tn__letters[tn__dtypes[in->dtype].compute]);
         for (int lane = 0; lane < p->width; lane++)
-            tn__text_add(&g->macros, "%sLOAD1_%s(p%d, mp%d + (i + %d) * e%d)", lane ? ", " : "", name, in->pointer, i, lane, e);
+            tn__text_add(&g->macros, "%sLOAD1_%s(p%d, mp%d + ((i) + %d) * e%d)", lane ? ", " : "", name, in->pointer, i, lane, e);
         tn__text_puts(&g->macros, ")");
     }
 }
@@ -277,7 +280,7 @@ static void put_draw(tn__generator *g, const tn__step *step)
     const int64_t stride = inner_stride(g, &g->plan->inputs[i].window);
     static const char *const forms[] = {"UNIFORM", "NORMAL", "INTEGER"};
     g->uses |= USES_RANDOM;
-    tn__text_add(&g->macros, "ROUND_%s(DRAW_%s_%s(LANES(mp%d, i, %" PRId64 "), v%d, v%d, v%d, v%d))", tn_dtype_name(step->dtype),
+    tn__text_add(&g->macros, "ROUND_%s(DRAW_%s_%s(LANES(mp%d, (i), %" PRId64 "), v%d, v%d, v%d, v%d))", tn_dtype_name(step->dtype),
                  forms[step->node->a.random.form], tn_dtype_name(step->dtype), i, stride, step->a[1], step->a[2], step->a[3], step->a[4]);
 }
 
@@ -308,16 +311,20 @@ static void put_step(tn__generator *g, int s)
 static void put_store(tn__generator *g)
 {
     tn__plan *p = g->plan;
-    tn__text_puts(&g->macros, "#define E_STORE(i)");
+    tn__text_add(&g->macros, "#define %s_STORE(i)", g->single ? "S" : "E");
     for (int o = 0; o < p->outputs_count; o++) {
         const tn__plan_output *out = &p->outputs[o];
         const int64_t stride = inner_stride(g, &out->window);
         const char *name = tn_dtype_name(out->dtype);
         note_dtype(g, out->dtype);
+        if (g->single) {
+            tn__text_add(&g->macros, " \\\n    STORE1_%s(q%d, mq%d + (i) * e%d, LANE0(v%d));", name, out->pointer, o, tn__parameter(p, stride), out->step);
+            continue;
+        }
         if (stride == 1 || p->width == 1) {
             tn__text_add(&g->macros, " \\\n    STORE_%s(q%d, mq%d", name, out->pointer, o);
-            if (stride == 1) tn__text_puts(&g->macros, " + i");
-            else if (stride != 0) tn__text_add(&g->macros, " + i * e%d", tn__parameter(p, stride));
+            if (stride == 1) tn__text_puts(&g->macros, " + (i)");
+            else if (stride != 0) tn__text_add(&g->macros, " + (i) * e%d", tn__parameter(p, stride));
             tn__text_add(&g->macros, ", v%d);", out->step);
             continue;
         }
@@ -338,6 +345,65 @@ void tn__generate_section(tn__generator *g, int section)
     tn__text_puts(&g->macros, "\n");
     if (section == TN__SECTION_END) put_store(g);
     else tn__text_add(&g->macros, "#define %s_VALUE v%d\n", section_names[section], p->sources[section]);
+}
+
+void tn__generate_places(tn__generator *g, int section)
+{
+    g->places_only = true;
+    put_level(g, section, TN__OUTER, "OUTER", "o");
+    g->places_only = false;
+}
+
+void tn__generate_single(tn__generator *g)
+{
+    tn__plan *p = g->plan;
+    g->single = true;
+    tn__text_puts(&g->macros, "#define S_EVAL(i)");
+    for (int s = 0; s < p->steps_count; s++)
+        if (p->steps[s].section == TN__SECTION_END) put_step(g, s);
+    tn__text_puts(&g->macros, "\n");
+    put_store(g);
+    g->single = false;
+}
+
+int tn__generate_form(tn__generator *g, int section, const char *form, const char *name)
+{
+    tn__plan *p = g->plan;
+    tn__text macros = g->macros; /* steps go to g->macros; here they are a function's body */
+    tn__text numbers = {0}, values = {0};
+    static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
+    int load = -1;
+    g->macros = (tn__text){0};
+    for (int s = 0; s < p->steps_count; s++) {
+        const tn__step *step = &p->steps[s];
+        if (step->section != section) continue;
+        if (step->kind == TN__LOAD) {
+            load = s;
+            continue;
+        }
+        if (step->kind == TN__NUMBER) {
+            tn__text_add(&numbers, ", const %s k%d", scalars[p->numbers[step->a[0]].compute], step->a[0]);
+            tn__text_add(&values, ", k%d", step->a[0]);
+        }
+        put_step(g, s);
+    }
+    const tn__plan_input *in = &p->inputs[p->steps[load].a[0]];
+    const char from = tn__letters[tn__dtypes[in->dtype].compute], to = tn__letters[tn__dtypes[p->steps[p->sources[section]].dtype].compute];
+    note_dtype(g, in->dtype);
+    tn__text_add(&macros, "#define %s_BODY%s\n", form, g->macros.data ? g->macros.data : "");
+    tn__text_add(&macros, "static T%c %s(const T%c v%d%s)\n{\n    %s_BODY\n    return v%d;\n}\n", to, form, from, load, numbers.data ? numbers.data : "",
+                 form, p->sources[section]);
+    tn__text_add(&macros, "#define %sW(place) %s(LOAD_%s(p%d, place)%s)\n", name, form, tn_dtype_name(in->dtype), in->pointer, values.data ? values.data : "");
+    if (load == p->sources[section]) tn__text_add(&macros, "#define %s(place) LOAD1_%s(p%d, place)\n", name, tn_dtype_name(in->dtype), in->pointer);
+    else
+        tn__text_add(&macros, "#define %s(place) LANE0(%s((T%c)(LOAD1_%s(p%d, place))%s))\n", name, form, from, tn_dtype_name(in->dtype), in->pointer,
+                     values.data ? values.data : "");
+    macros.failed |= g->macros.failed || numbers.failed || values.failed;
+    tn__text_free(&g->macros);
+    tn__text_free(&numbers);
+    tn__text_free(&values);
+    g->macros = macros;
+    return p->steps[load].a[0];
 }
 
 /* ---- the program ---- */
@@ -493,4 +559,41 @@ int tn__plan_arguments(const tn__plan *p, tn__argument *a)
     if (p->meta) a[n++] = (tn__argument){.buffer = p->meta};
     for (int e = 0; !p->meta && e < p->parameters_count; e++) tn__argument_index(p, a, &n, p->parameters[e]);
     return n;
+}
+
+int tn__group_size(const tn__device *device, int most)
+{
+    const int bound = atomic_load(&device->group_bound);
+    int size = 1;
+    while (size * 2 <= most && (size_t)size * 2 <= device->info.max_work_group && (bound == 0 || size * 2 <= bound)) size *= 2;
+    return size;
+}
+
+bool tn__group_fits(tn__plan *p)
+{
+    const size_t allowed = tn__kernel_max_group(p->kernel);
+    if ((size_t)p->local <= allowed || p->local == 1) return true;
+    atomic_store(&p->device->group_bound, (int)allowed);
+    return false;
+}
+
+void tn__plan_save_stage(tn__plan *p, int i)
+{
+    tn__stage *stage = &p->stages[i];
+    tn__free(stage->parameters);
+    tn__buffer_release(stage->meta);
+    *stage = (tn__stage){p->kernel, p->parameters, p->parameters_count, p->meta};
+    p->parameters = NULL;
+    p->parameters_count = p->parameters_capacity = 0;
+    p->meta = NULL;
+}
+
+int tn__stage_arguments(tn__plan *p, int i, tn__argument *a)
+{
+    const tn__stage *stage = &p->stages[i];
+    tn__plan with = *p;
+    with.parameters = stage->parameters;
+    with.parameters_count = stage->parameters_count;
+    with.meta = stage->meta;
+    return tn__plan_arguments(&with, a);
 }

@@ -20,6 +20,8 @@ typedef struct tn__generator {
     tn__text functions; /* scalar functions that rows call */
     tn__text defines;   /* "#define NAME value" of the operation, before everything */
     unsigned uses;      /* what convert.cl and scalar.cl must define */
+    bool single;        /* while the S macros are made */
+    bool places_only;   /* nothing is loaded at the OUTER level */
     uint64_t called;    /* functions emitted, a bit for each and letter */
 } tn__generator;
 
@@ -29,6 +31,13 @@ int tn__plan_width(const tn__plan *plan, const tn__role *role);
 void tn__generator_start(tn__generator *g, tn__plan *plan, const tn__role *role, int width, int64_t extra);
 /* Defines the macros of a section; E_STORE with SECTION_END. */
 void tn__generate_section(tn__generator *g, int section);
+/* X_OUTER alone, for operands read at places of the kernel's own choice. */
+void tn__generate_places(tn__generator *g, int section);
+/* S_EVAL and S_STORE: the end section for one element, in the first lane, for kernels that store both ways. */
+void tn__generate_single(tn__generator *g);
+/* For an operand that is loaded at places of the kernel's own choice (casts and a scale only): a function `form` of what is
+ * loaded, and the macros name(place), of one element, and nameW(place), of W neighbours. Returns the input's number. */
+int tn__generate_form(tn__generator *g, int section, const char *form, const char *name);
 /* The text of a row, phase or reduction in letters of a compute type; names[0..] replace A B C (or the given words). */
 void tn__generate_text(tn__generator *g, tn__text *out, const char *text, tn__compute compute, const char *const *words,
                        const char *const *names, int count);
@@ -41,9 +50,17 @@ void tn__generator_free(tn__generator *g);
 /* Arguments for PARAMS; returns how many. */
 #define TN__ARGUMENTS 160
 int tn__plan_arguments(const tn__plan *plan, tn__argument *arguments);
+/* Puts the program just finished aside as stage i; the plan is free for the next. */
+void tn__plan_save_stage(tn__plan *plan, int i);
+int tn__stage_arguments(tn__plan *plan, int i, tn__argument *arguments);
 /* Appends an index argument (32 or 64 bits as the plan's). */
 void tn__argument_index(const tn__plan *plan, tn__argument *arguments, int *count, int64_t v);
 void tn__argument_int(tn__argument *arguments, int *count, int32_t v);
+
+/* Items of a work-group for a tree: a power of two up to `most` that the device's kernels were seen to allow. */
+int tn__group_size(const tn__device *device, int most);
+/* True when the plan's kernel allows plan->local; else notes what it allows, and the program must be made again. */
+bool tn__group_fits(tn__plan *plan);
 
 /* Points of all axes with a role. */
 int64_t tn__role_extent(const tn__plan *plan, const tn__role *role, tn__role which);

@@ -54,6 +54,14 @@ typedef struct tn__plan_output {
     tn__buffer *bytes; /* allocated before the first launch, or written into */
 } tn__plan_output;
 
+/* A kernel that a structured operation launches before its main one (packing), with the parameters of its text. */
+typedef struct tn__stage {
+    tn__kernel *kernel;
+    int64_t *parameters;
+    int parameters_count;
+    tn__buffer *meta;
+} tn__stage;
+
 typedef struct tn__plan tn__plan;
 struct tn__plan {
     tn__device *device;
@@ -85,7 +93,10 @@ struct tn__plan {
     int parameters_count, parameters_capacity;
     bool parameters_in_buffer; /* too many for arguments */
     tn__kernel *kernel;
+    int local;                 /* items of a work-group the program was made for */
+    uint64_t global;           /* items of the launch, where generate chose them */
     tn__buffer *meta;          /* the parameters, when in a buffer */
+    tn__stage stages[2];
     tn__buffer *scratch[2];    /* of the structured operation, allocated by its generate */
     struct tn__plan *segment_of; /* joined to this one's launch */
     struct tn__plan *next_segment;

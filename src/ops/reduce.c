@@ -105,14 +105,13 @@ static tn_status host_reduce(const tn__node *node, void *const *out)
 
 /* ---- OpenCL ---- */
 
-enum { SEGMENT = 1 << 15, MOST_SEGMENTS = 256, FEW_OUTPUTS = 64, TREE_POINTS = 64, TREE_LOCAL = 128, ITEMS_PER_UNIT = 16 };
+enum { SEGMENT = 1 << 15, MOST_SEGMENTS = 256, FEW_OUTPUTS = 64, TREE_POINTS = 64, TREE_LOCAL = 128, ITEM_LOCAL = 64, ITEMS_PER_UNIT = 16 };
 
 /* How a reduction is laid out; from the plan's extents only. */
 typedef struct layout {
     tn__role role[TN__RANK];
     bool columns, tree;
     int64_t n, ni, outputs, segments, segment, column_count;
-    uint64_t local;
 } layout;
 
 static void choose_layout(const tn__plan *p, layout *l)
@@ -146,9 +145,6 @@ static void choose_layout(const tn__plan *p, layout *l)
     }
     l->segment = (l->n + l->segments - 1) / l->segments;
     l->segments = (l->n + l->segment - 1) / l->segment;
-    l->local = 1;
-    const uint64_t most = p->device->info.max_work_group;
-    while (l->local * 2 <= TREE_LOCAL && l->local * 2 <= most) l->local *= 2;
 }
 
 tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__compute c, const char *suffix)
@@ -175,7 +171,7 @@ tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__com
     return TN_OK;
 }
 
-static tn_status generate_reduce(tn__plan *p)
+static tn_status generate_once(tn__plan *p)
 {
     const tn__node *node = p->anchor;
     const tn__reduction *row = node->a.reduce.row;
@@ -184,6 +180,7 @@ static tn_status generate_reduce(tn__plan *p)
     tn__generator g;
     layout l;
     choose_layout(p, &l);
+    p->local = l.tree ? tn__group_size(p->device, TREE_LOCAL) : 1;
     int width = p->deep || l.columns ? tn__plan_width(p, l.role) : 1;
     if (c == TN__CD || row->indexed) width = width > 8 ? 8 : width;
     tn__generator_start(&g, p, l.role, width, l.n * 2);
@@ -191,7 +188,7 @@ static tn_status generate_reduce(tn__plan *p)
     tn__generate_section(&g, TN__SECTION_END);
     if (row->indexed) tn__text_puts(&g.defines, "#define RESULT s.at\n");
     else tn__text_add(&g.defines, "#define RESULT ROUND_%s(s.a0)\n", tn_dtype_name(node->dtype));
-    tn__text_add(&g.defines, "#define TREE %d\n#define BY_COLUMNS %d\n#define L %d\n", l.tree, l.columns, (int)l.local);
+    tn__text_add(&g.defines, "#define TREE %d\n#define BY_COLUMNS %d\n#define L %d\n", l.tree, l.columns, p->local);
     const tn_status s = tn__generate_lanes(&g, row, c, "_r");
     if (s != TN_OK) {
         tn__generator_free(&g);
@@ -199,12 +196,19 @@ static tn_status generate_reduce(tn__plan *p)
     }
     const uint64_t cells = l.segments > 1 ? (uint64_t)(l.segments * l.outputs) : 1;
     for (int i = 0; i < 2; i++) {
-        p->scratch[i] = tn__buffer_new(p->device, (i == 0 || row->indexed ? cells : 1) * 8);
+        if (!p->scratch[i]) p->scratch[i] = tn__buffer_new(p->device, (i == 0 || row->indexed ? cells : 1) * 8);
         if (p->scratch[i]) continue;
         tn__generator_free(&g);
         return tn_last_status();
     }
     return tn__generator_finish(&g, "reduce.cl", "reduce");
+}
+
+static tn_status generate_reduce(tn__plan *p)
+{
+    do TN__TRY(generate_once(p));
+    while (!tn__group_fits(p));
+    return TN_OK;
 }
 
 static tn_status launch_finish(tn__plan *p, const layout *l, tn__argument *a, int count)
@@ -232,8 +236,8 @@ static tn_status launch_reduce(tn__plan *p)
     const int64_t units = (l.columns ? l.outputs / l.column_count * vectors : l.outputs) * l.segments;
     const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT;
     const int64_t per = p->deep ? (units + items - 1) / items : 1;
-    uint64_t local = p->deep ? 1 : l.tree || l.local < 64 ? l.local : 64;
-    if (!p->deep && !l.tree && local > tn__kernel_max_group(p->kernel)) local = tn__kernel_max_group(p->kernel);
+    uint64_t local = (uint64_t)p->local;
+    if (!p->deep && !l.tree) local = tn__kernel_max_group(p->kernel) < ITEM_LOCAL ? tn__kernel_max_group(p->kernel) : ITEM_LOCAL;
     uint64_t global = (uint64_t)((units + per - 1) / per);
     global = l.tree ? (global < 4096 ? global : 4096) * local : (global + local - 1) / local * local;
     tn__argument_index(p, a, &count, l.outputs);

@@ -117,7 +117,7 @@ static void arrange(tn__plan *p)
 typedef struct row_shape {
     tn__role role[TN__RANK];
     int64_t rows, n, padded, per, items;
-    int local, row_local;
+    int row_local;
 } row_shape;
 
 static void choose_shape(const tn__plan *p, row_shape *s)
@@ -126,11 +126,9 @@ static void choose_shape(const tn__plan *p, row_shape *s)
     s->rows = tn__role_extent(p, s->role, TN__OUTER);
     s->n = tn__role_extent(p, s->role, TN__INNER);
     s->padded = (s->n + 15) / 16 * 16;
-    s->local = 1;
-    while (s->local * 2 <= WIDE_LOCAL && (size_t)s->local * 2 <= p->device->info.max_work_group) s->local *= 2;
     const int64_t element = p->anchor->dtype == TN_F64 ? 8 : 4;
     s->row_local = 0;
-    if (!p->deep && s->n * element <= LOCAL_ROW_BYTES && (uint64_t)(LOCAL_ROW_BYTES + s->local * element) <= p->device->info.local_memory)
+    if (!p->deep && s->n * element <= LOCAL_ROW_BYTES && (uint64_t)(LOCAL_ROW_BYTES + WIDE_LOCAL * element) <= p->device->info.local_memory)
         s->row_local = LOCAL_ROW_BYTES / (int)element;
     const int64_t most = (int64_t)p->device->compute_units * (p->deep ? ITEMS_PER_UNIT : GROUPS_PER_UNIT);
     s->per = p->deep ? (s->rows + most - 1) / most : 1;
@@ -209,7 +207,7 @@ static tn_status put_reductions(tn__generator *g, const tn__phase_list *list, tn
     return TN_OK;
 }
 
-static tn_status generate(tn__plan *p)
+static tn_status generate_once(tn__plan *p)
 {
     const tn__node *node = p->anchor;
     const tn__phase_list *list = node->a.phases.list;
@@ -217,9 +215,10 @@ static tn_status generate(tn__plan *p)
     tn__generator g;
     row_shape s;
     choose_shape(p, &s);
+    p->local = p->deep ? 1 : tn__group_size(p->device, WIDE_LOCAL);
     tn__generator_start(&g, p, s.role, p->deep ? tn__plan_width(p, s.role) : 1, s.items * s.padded);
     tn_status status = put_reductions(&g, list, c);
-    if (status == TN_OK && !(p->scratch[0] = tn__buffer_new(p->device, s.row_local ? 8 : (uint64_t)(s.items * s.padded) * 8)))
+    if (status == TN_OK && !p->scratch[0] && !(p->scratch[0] = tn__buffer_new(p->device, s.row_local ? 8 : (uint64_t)(s.items * s.padded) * 8)))
         status = tn_last_status();
     if (status != TN_OK) {
         tn__generator_free(&g);
@@ -228,8 +227,15 @@ static tn_status generate(tn__plan *p)
     tn__generate_section(&g, 0);
     tn__generate_section(&g, TN__SECTION_END);
     put_phases(&g, list, c);
-    tn__text_add(&g.defines, "#define L %d\n#define ROW_LOCAL %d\n#define RESULT ROUND_%s(x)\n", s.local, s.row_local, tn_dtype_name(node->dtype));
+    tn__text_add(&g.defines, "#define L %d\n#define ROW_LOCAL %d\n#define RESULT ROUND_%s(x)\n", p->local, s.row_local, tn_dtype_name(node->dtype));
     return tn__generator_finish(&g, "row.cl", "row");
+}
+
+static tn_status generate(tn__plan *p)
+{
+    do TN__TRY(generate_once(p));
+    while (!tn__group_fits(p));
+    return TN_OK;
 }
 
 static tn_status launch(tn__plan *p)
@@ -243,8 +249,7 @@ static tn_status launch(tn__plan *p)
     tn__argument_index(p, a, &count, s.per);
     tn__argument_index(p, a, &count, s.padded);
     a[count++] = (tn__argument){.buffer = p->scratch[0]};
-    const uint64_t local = p->deep ? 1 : (uint64_t)s.local;
-    return tn__launch(p->kernel, a, count, (uint64_t)s.items * local, local);
+    return tn__launch(p->kernel, a, count, (uint64_t)s.items * (uint64_t)p->local, (uint64_t)p->local);
 }
 
 static bool open_operand(const tn__node *node, int operand)

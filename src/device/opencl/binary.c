@@ -153,3 +153,22 @@ void tn__cl_binary_save(tn__device *device, const tn__cl_program *program)
     tn__text_free(&path);
     tn__text_free(&key);
 }
+
+tn__file_lock *tn__cl_binary_claim(tn__device *device, const tn__cl_program *program, bool *waited, bool *busy)
+{
+    static const double patience = 4, little_patience = 0.25; /* seconds; the second once the first was in vain */
+    static atomic_bool in_vain;
+    tn__text dir = {0}, path = {0}, key = {0};
+    tn__file_lock *claim = NULL;
+    *waited = *busy = false;
+    if (place(device, program->hash, program->length, &dir, &path, &key) && tn__make_folders(dir.data)) {
+        tn__text_puts(&path, ".lock");
+        if (!path.failed)
+            claim = tn__file_lock_take(path.data, atomic_load(&in_vain) ? little_patience : patience, waited, busy);
+        if (*busy) atomic_store(&in_vain, true);
+    }
+    tn__text_free(&dir);
+    tn__text_free(&path);
+    tn__text_free(&key);
+    return claim;
+}

@@ -8,32 +8,15 @@ size_t tn__cl_kernel_max_group(tn__kernel *kernel)
     return ((tn__cl_kernel *)kernel)->max_group;
 }
 
-/* From now on the binary is worth saving: PoCL specialises a kernel for its local size at the first launch. */
-static void queue_save(tn__cl_device *state, tn__cl_program *program)
+/* PoCL specialises a kernel for its local size while the first launch runs: only then is the binary worth saving. */
+static tn_status save_program(tn__device *device, tn__cl_program *program)
 {
-    int expected = TN__SAVE_AFTER_LAUNCH;
-    if (!atomic_compare_exchange_strong(&program->state, &expected, TN__SAVE_QUEUED)) return;
-    tn__lock(&state->programs_lock);
-    program->next = state->unsaved;
-    state->unsaved = program;
-    atomic_store(&state->has_unsaved, true);
-    tn__unlock(&state->programs_lock);
-}
-
-void tn__cl_save_programs(tn__device *device)
-{
-    tn__cl_device *state = device->state;
-    if (!atomic_load_explicit(&state->has_unsaved, memory_order_relaxed)) return;
-    tn__lock(&state->programs_lock);
-    tn__cl_program *program = state->unsaved;
-    state->unsaved = NULL;
-    atomic_store(&state->has_unsaved, false);
-    tn__unlock(&state->programs_lock);
-    for (tn__cl_program *next; program; program = next) {
-        next = program->next;
-        tn__cl_binary_save(device, program);
-        atomic_store(&program->state, TN__SAVED);
-    }
+    if (!atomic_exchange(&program->save, false)) return TN_OK;
+    const tn_status status = tn__cl_finish(device);
+    if (status == TN_OK) tn__cl_binary_save(device, program);
+    tn__file_lock_drop(program->claim);
+    program->claim = NULL;
+    return status;
 }
 
 static cl_int set_arguments(const tn__cl_kernel *kernel, const tn__argument *arguments, int count, int *at)
@@ -84,8 +67,7 @@ tn_status tn__cl_launch(tn__kernel *base, const tn__argument *arguments, int cou
     }
     atomic_store_explicit(&state->last_kernel, kernel->name, memory_order_relaxed);
     atomic_fetch_add_explicit(&device->launches, 1, memory_order_relaxed);
-    if (atomic_load_explicit(&kernel->program->state, memory_order_relaxed) == TN__SAVE_AFTER_LAUNCH)
-        queue_save(state, kernel->program);
+    if (atomic_load_explicit(&kernel->program->save, memory_order_relaxed)) return save_program(device, kernel->program);
     if (atomic_fetch_add_explicit(&state->unflushed, 1, memory_order_relaxed) % FLUSH_EVERY == FLUSH_EVERY - 1)
         state->cl->Flush(state->queue);
     return TN_OK;

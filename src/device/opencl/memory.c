@@ -37,9 +37,7 @@ tn_status tn__cl_read(tn__device *device, void *from, uint64_t offset, void *to,
     const tn__cl_device *state = device->state;
     const cl_int code = state->cl->EnqueueReadBuffer(state->queue, from, CL_TRUE, (size_t)offset, (size_t)bytes, to, 0, NULL,
                                                      NULL);
-    if (code != CL_SUCCESS) return tn__cl_queue_error(device, "clEnqueueReadBuffer", code);
-    tn__cl_save_programs(device);
-    return TN_OK;
+    return code == CL_SUCCESS ? TN_OK : tn__cl_queue_error(device, "clEnqueueReadBuffer", code);
 }
 
 tn_status tn__cl_copy(tn__device *device, void *to, uint64_t to_offset, void *from, uint64_t from_offset, uint64_t bytes)
@@ -55,9 +53,7 @@ tn_status tn__cl_finish(tn__device *device)
     tn__cl_device *state = device->state;
     const char *kernel = atomic_load(&state->last_kernel);
     const cl_int code = state->cl->Finish(state->queue);
-    if (code != CL_SUCCESS)
-        return tn__device_lose(device, "clFinish gives %d (%s)%s%s", (int)code, tn__cl_error_name(code),
-                               kernel ? "; the last kernel started was " : "", kernel ? kernel : "");
-    tn__cl_save_programs(device);
-    return TN_OK;
+    if (code == CL_SUCCESS) return TN_OK;
+    return tn__device_lose(device, "clFinish gives %d (%s)%s%s", (int)code, tn__cl_error_name(code),
+                           kernel ? "; the last kernel started was " : "", kernel ? kernel : "");
 }

@@ -32,8 +32,6 @@ typedef struct tn__cl_device {
     _Atomic(const char *) last_kernel;
     tn__mutex programs_lock;
     tn__map *programs; /* by hash of the text */
-    tn__cl_program *unsaved;
-    atomic_bool has_unsaved;
 } tn__cl_device;
 
 /* The program of one text. Its lock is held while it is built, so that others wait for it. */
@@ -43,10 +41,9 @@ struct tn__cl_program {
     size_t length; /* of the text */
     cl_program program;
     struct tn__cl_kernel *kernels;
-    atomic_int state; /* where its binary stands: */
-    tn__cl_program *next; /* among the unsaved */
+    atomic_bool save;      /* its binary goes to the disk cache after the first launch */
+    tn__file_lock *claim;  /* until then other processes wait for it rather than build it, too */
 };
-enum { TN__UNSAVED, TN__SAVE_AFTER_LAUNCH, TN__SAVE_QUEUED, TN__SAVED };
 
 typedef struct tn__cl_kernel {
     tn__kernel base;
@@ -85,12 +82,12 @@ cl_program tn__cl_build(tn__device *device, const char *text, size_t length, con
 /* binary.c: the disk cache. NULL when it has none that fits. */
 cl_program tn__cl_binary_load(tn__device *device, tn__hash128 hash, size_t length);
 void tn__cl_binary_save(tn__device *device, const tn__cl_program *program);
+/* The claim to build a program, as tn__file_lock_take; NULL as well where there is no disk cache. */
+tn__file_lock *tn__cl_binary_claim(tn__device *device, const tn__cl_program *program, bool *waited, bool *busy);
 
 /* launch.c */
 size_t tn__cl_kernel_max_group(tn__kernel *kernel);
 tn_status tn__cl_launch(tn__kernel *kernel, const tn__argument *arguments, int count, uint64_t global, uint64_t local);
-/* Saves the programs whose first launch is done; called where the queue has just been waited for. */
-void tn__cl_save_programs(tn__device *device);
 
 /* probe.c */
 tn_status tn__cl_probe(tn__device *device);

@@ -78,7 +78,6 @@ static tn__cl_kernel *load(tn__device *device, tn__cl_program *program, const ch
         unload(device->state, program);
         return NULL;
     }
-    atomic_store(&program->state, TN__SAVED);
     atomic_fetch_add(&device->loaded, 1);
     tn__log(2, "%s: loaded %s from the cache", device->name, name);
     return kernel;
@@ -99,10 +98,30 @@ static tn__cl_kernel *build(tn__device *device, tn__cl_program *program, const c
         return NULL;
     }
     const double seconds = tn__seconds() - start;
-    atomic_store(&program->state, TN__SAVE_AFTER_LAUNCH);
     atomic_fetch_add(&device->built, 1);
     tn__log(2, "%s: built %s in %.0f ms", device->name, name, seconds * 1e3);
     if (seconds > 2) tn__log(1, "%s: building %s took %.1f s", device->name, name, seconds);
+    return kernel;
+}
+
+/* What is not in the cache is built by one process, and the others wait for it a while: they save work, and PoCL 3.1 crashes
+ * when one process collects a program's binary while another one writes the same program to PoCL's own cache. Whoever
+ * waited in vain builds, but saves nothing. */
+static tn__cl_kernel *load_or_build(tn__device *device, tn__cl_program *program, const char *text, const char *name)
+{
+    bool waited, busy;
+    tn__cl_kernel *kernel = load(device, program, name);
+    if (kernel) return kernel;
+    tn__file_lock *claim = tn__cl_binary_claim(device, program, &waited, &busy);
+    if (claim && waited) kernel = load(device, program, name);
+    const bool found = kernel != NULL;
+    if (!found) kernel = build(device, program, text, name);
+    if (found || !kernel) {
+        tn__file_lock_drop(claim);
+        return kernel;
+    }
+    program->claim = claim;
+    atomic_store(&program->save, !busy);
     return kernel;
 }
 
@@ -120,8 +139,7 @@ tn__kernel *tn__cl_kernel_get(tn__device *device, const char *text, size_t lengt
             tn__fail(TN_COMPILE, "%s: the program has no kernel %s: clCreateKernel gives %d (%s)", device->name, name,
                      (int)code, tn__cl_error_name(code));
     } else if (!kernel) {
-        kernel = load(device, program, name);
-        if (!kernel) kernel = build(device, program, text, name);
+        kernel = load_or_build(device, program, text, name);
     }
     tn__unlock(&program->lock);
     return kernel ? &kernel->base : NULL;
@@ -143,6 +161,7 @@ static void program_free(void *value, void *user)
         tn__free(k);
     }
     if (leaving->usable) unload(leaving->state, program);
+    tn__file_lock_drop(program->claim);
     tn__mutex_destroy(&program->lock);
     tn__free(program);
 }
@@ -155,7 +174,5 @@ void tn__cl_programs_free(tn__device *device, bool usable)
     tn__map_each(state->programs, program_free, &leaving);
     tn__map_free(state->programs);
     state->programs = NULL;
-    state->unsaved = NULL;
-    atomic_store(&state->has_unsaved, false);
     atomic_store(&state->last_kernel, NULL);
 }

@@ -1,0 +1,397 @@
+/* Matrix product over the last two axes, batches broadcast. */
+#include "ops/matmul.h"
+#include "base/alloc.h"
+#include "core/view.h"
+#include "graph/generate.h"
+#include "graph/host.h"
+#include "graph/move.h"
+#include "graph/rows.h"
+#include <inttypes.h>
+#include <string.h>
+#include <tenon/ops.h>
+
+enum { BATCH, ROWS, COLUMNS, INNER }; /* groups of the domain's axes */
+enum { PACK_STEPS = 64 };
+
+/* ---- host: rows of A and columns of B as double or unsigned 64-bit integers ---- */
+
+static void load_line(const tn__operand *in, int64_t at, int64_t stride, int64_t n, bool floats, void *out)
+{
+    uint64_t block[TN__BLOCK];
+    const tn_dtype dtype = in->dtype;
+    for (int64_t i = 0; i < n; i += TN__BLOCK) {
+        const int count = n - i < TN__BLOCK ? (int)(n - i) : TN__BLOCK;
+        tn__host_operand(in, at + i * stride, stride, count, block);
+        for (int j = 0; j < count; j++) {
+            tn__number v = {.compute = tn__dtypes[dtype].compute};
+            if (v.compute == TN__CD || v.compute >= TN__CL) v.m = block[j];
+            else v.u = ((const uint32_t *)block)[j];
+            if (floats) ((double *)out)[i + j] = tn__number_double(v);
+            else ((uint64_t *)out)[i + j] = tn__number_to_compute(v, TN__CM).m;
+        }
+    }
+}
+
+static tn__number dot(const void *a, const void *b, int64_t k, tn_dtype dtype)
+{
+    if (!tn_dtype_is_float(dtype)) {
+        const uint64_t *x = a, *y = b;
+        uint64_t sum = 0;
+        for (int64_t i = 0; i < k; i++) sum += x[i] * y[i];
+        return (tn__number){.compute = TN__CM, .m = sum};
+    }
+    const double *x = a, *y = b;
+    if (dtype == TN_F64) {
+        long double sum = 0;
+        for (int64_t i = 0; i < k; i++) sum += (long double)x[i] * y[i];
+        return (tn__number){.compute = TN__CD, .d = (double)sum};
+    }
+    double sum = 0;
+    for (int64_t i = 0; i < k; i++) sum += x[i] * y[i];
+    return (tn__number){.compute = TN__CF, .f = (float)sum};
+}
+
+static void product_on_host(const tn__node *node, const int64_t *at, char *out, char *row, char *columns)
+{
+    const int r = node->kept - 2, c = r + 1, i = r + 2;
+    const int64_t m = node->dim[r], n = node->dim[c], k = node->dim[i];
+    const bool floats = tn_dtype_is_float(node->dtype);
+    const tn__operand *a = &node->in[0], *b = &node->in[1];
+    for (int64_t y = 0; y < n; y++) load_line(b, at[1] + y * b->stride[c], b->stride[i], k, floats, columns + y * k * 8);
+    for (int64_t x = 0; x < m; x++) {
+        load_line(a, at[0] + x * a->stride[r], a->stride[i], k, floats, row);
+        for (int64_t y = 0; y < n; y++, out += tn_dtype_size(node->dtype))
+            tn__number_store(node->dtype, out, tn__number_to(dot(row, columns + y * k * 8, k, node->dtype), node->dtype));
+    }
+}
+
+static tn_status host_matmul(const tn__node *node, void *const *out)
+{
+    const int batch = node->kept - 2;
+    const int64_t k = node->dim[batch + 2], n = node->dim[batch + 1], each = node->dim[batch] * n;
+    int64_t index[TN_MAX_AXES] = {0}, at[2] = {node->in[0].offset, node->in[1].offset};
+    char *row = tn__alloc((size_t)k * 8), *columns = row ? tn__alloc((size_t)k * (size_t)n * 8) : NULL, *to = out[0];
+    bool more = columns != NULL;
+    for (; more; to += (size_t)each * tn_dtype_size(node->dtype)) {
+        product_on_host(node, at, to, row, columns);
+        more = false;
+        for (int g = batch - 1; g >= 0 && !more; g--) {
+            more = ++index[g] < node->dim[g];
+            for (int o = 0; o < 2; o++) at[o] += node->in[o].stride[g] * (more ? 1 : 1 - node->dim[g]);
+            if (!more) index[g] = 0;
+        }
+    }
+    const tn_status s = columns ? TN_OK : TN_MEMORY;
+    tn__free(row);
+    tn__free(columns);
+    return s;
+}
+
+/* ---- OpenCL ---- */
+
+static void arrange(tn__plan *p)
+{
+    for (int k = 0; k < p->rank; k++) p->group[k] = k < p->rank - 3 ? BATCH : k - (p->rank - 3) + ROWS;
+    p->splits = 1u << BATCH;
+}
+
+static int axis_of(const tn__plan *p, int group)
+{
+    int k = 0;
+    while (p->group[k] != group) k++;
+    return k;
+}
+
+static const tn__plan_input *operand_input(const tn__plan *p, int section)
+{
+    for (int s = 0; s < p->steps_count; s++)
+        if (p->steps[s].section == section && p->steps[s].kind == TN__LOAD) return &p->inputs[p->steps[s].a[0]];
+    return NULL;
+}
+
+static tn__matmul_case case_of(const tn__plan *p)
+{
+    const int m = axis_of(p, ROWS), n = axis_of(p, COLUMNS), k = axis_of(p, INNER);
+    const tn__window *a = &operand_input(p, 0)->window, *b = &operand_input(p, 1)->window;
+    tn__matmul_case c = {.m = p->dim[m], .n = p->dim[n], .k = p->dim[k], .batch = 1, .device = p->device, .deep = p->deep};
+    for (int g = 0; g < p->rank; g++)
+        if (p->group[g] == BATCH) c.batch *= p->dim[g];
+    c.a_rs = a->stride[m], c.a_cs = c.k == 1 ? 1 : a->stride[k];
+    c.b_rs = b->stride[k], c.b_cs = c.n == 1 ? 1 : b->stride[n];
+    c.element = tn__dtypes[p->anchor->dtype].compute == TN__CD || tn__dtypes[p->anchor->dtype].compute >= TN__CL ? 8 : 4;
+    return c;
+}
+
+/* The same operand for every batch? */
+static bool is_shared(const tn__plan *p, int section)
+{
+    const tn__window *w = &operand_input(p, section)->window;
+    for (int g = 0; g < p->rank; g++)
+        if (p->group[g] == BATCH && p->dim[g] > 1 && w->stride[g] != 0) return false;
+    return true;
+}
+
+static void put_types(tn__generator *g, tn_dtype dtype)
+{
+    static const char *const scalars[] = {"float", "double", "uint", "uint", "ulong", "ulong"};
+    const tn__compute c = tn__dtypes[dtype].compute;
+    tn__text_add(&g->defines, "#define T %s\n#define TW VEC(T)\n", scalars[c]);
+    tn__text_puts(&g->defines, tn_dtype_is_float(dtype) ? "#define MAD(a, b, c) fma(a, b, c)\n" : "#define MAD(a, b, c) ((a) * (b) + (c))\n");
+}
+
+/* LOAD_x of an operand: the form's value as the type multiplied in (integers multiply unsigned). Returns the input. */
+static int put_operand(tn__generator *g, int section, const char *letter, tn_dtype dtype)
+{
+    static const char *const words[] = {"", "", "as_uint", "", "as_ulong", ""}, *const vectors[] = {"(", "(", "AS(uint, ", "(", "AS(ulong, ", "("};
+    const tn__compute c = tn__dtypes[dtype].compute;
+    char form[16], name[16];
+    snprintf(form, sizeof form, "form_%d", section);
+    snprintf(name, sizeof name, "PLAIN_%d", section);
+    const int input = tn__generate_form(g, section, form, name);
+    tn__text_add(&g->macros, "#define LOAD_%s(place) %s(PLAIN_%d(place))\n", letter, words[c], section);
+    tn__text_add(&g->macros, "#define LOAD_%sW(place) %sPLAIN_%dW(place))\n", letter, vectors[c], section);
+    return input;
+}
+
+/* Of packed panels; the same for all kernels of a product, so that they agree on the index type. */
+static int64_t largest_index(const tn__matmul_case *c)
+{
+    return ((c->m > c->n ? c->m : c->n) + 128) * c->k * c->batch;
+}
+
+/* B (or A, turned) into panels of nv * width columns: stage i of the plan. */
+static tn_status generate_pack(tn__plan *p, int i, int section, const tn__matmul_case *c, int nv, int width)
+{
+    tn__generator g;
+    tn__role role[TN__RANK];
+    const bool turned = section == 0;
+    const int64_t rs = turned ? c->a_cs : c->b_rs, cs = turned ? c->a_rs : c->b_cs, n = turned ? c->m : c->n;
+    const int64_t panels = (n + nv * width - 1) / (nv * width), batches = is_shared(p, section) ? 1 : c->batch;
+    for (int k = 0; k < p->rank; k++) role[k] = p->group[k] == BATCH ? TN__OUTER : TN__APART;
+    tn__generator_start(&g, p, role, width, largest_index(c));
+    put_types(&g, p->anchor->dtype);
+    tn__generate_places(&g, section);
+    const int input = put_operand(&g, section, "B", p->anchor->dtype);
+    tn__text_add(&g.defines, "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define PACK 1\n#define NV %d\n", nv);
+    tn__text_add(&g.defines, "#define B_UNIT %d\n#define B_COL %d\n#define A_UNIT 0\n#define A_COL 0\n", cs == 1, cs != 1 && rs == 1);
+    tn__text_add(&g.macros, "#define BATCH(z) P%d_OUTER(z) const IDX b0 = op%d;\n", section, input);
+    TN__TRY(tn__generator_finish(&g, "matmul_deep.cl", "matmul_pack"));
+    tn__plan_save_stage(p, i);
+    if (!p->scratch[i]) p->scratch[i] = tn__buffer_new(p->device, (uint64_t)(panels * nv * width * c->k * batches) * (uint64_t)c->element);
+    return p->scratch[i] ? TN_OK : tn_last_status();
+}
+
+static void pack_tile(const tn__matmul_shape *s, int section, int *nv, int *width)
+{
+    *nv = section == 1 ? s->nv : s->mr % 4 == 0 ? s->mr / 4 : s->mr / 2;
+    *width = section == 1 ? s->width : s->mr / *nv;
+}
+
+static void put_shape(tn__generator *g, const tn__matmul_shape *s, bool deep)
+{
+    if (deep)
+        tn__text_add(&g->defines, "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
+                     "#define A_PACKED %d\n#define B_PACKED %d\n", s->mr, s->nv, s->dot, s->a_packed, s->b_packed);
+    else
+        tn__text_add(&g->defines, "#define ATTR __attribute__((reqd_work_group_size(%d, 1, 1)))\n#define TM %d\n#define TN %d\n#define TK %d\n"
+                     "#define RM %d\n#define RN %d\n#define LM %d\n", (int)s->local, s->tm, s->tn, s->tk, s->rm, s->rn, s->local_tiles);
+}
+
+static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const tn__matmul_shape *s)
+{
+    tn__generator g;
+    tn__role role[TN__RANK];
+    const tn_dtype dtype = p->anchor->dtype;
+    static const char *const back[] = {"", "", "AS(int, ", "", "AS(long, ", ""};
+    const char *cast = back[tn__dtypes[dtype].compute];
+    for (int k = 0; k < p->rank; k++)
+        role[k] = p->group[k] == BATCH ? TN__OUTER : p->group[k] == ROWS ? TN__MIDDLE : p->group[k] == COLUMNS ? TN__INNER : TN__APART;
+    tn__generator_start(&g, p, role, s->width, largest_index(c));
+    p->local = (int)s->local;
+    put_types(&g, dtype);
+    put_shape(&g, s, p->deep);
+    tn__text_add(&g.defines, "#define A_UNIT %d\n#define A_COL %d\n#define B_UNIT %d\n#define B_COL %d\n", c->a_cs == 1, c->a_cs != 1 && c->a_rs == 1,
+                 c->b_cs == 1, (s->dot || c->b_cs != 1) && c->b_rs == 1);
+    tn__generate_places(&g, 0);
+    tn__generate_places(&g, 1);
+    tn__generate_section(&g, TN__SECTION_END);
+    tn__generate_single(&g);
+    const int a = put_operand(&g, 0, "A", dtype), b = put_operand(&g, 1, "B", dtype);
+    tn__text_add(&g.macros, "#define BATCH(z) P0_OUTER(z) P1_OUTER(z) E_OUTER(z) const IDX a0 = op%d, b0 = op%d;\n", a, b);
+    tn__text_add(&g.macros, "#define RESULT ROUND_%s(%sresult%s)\n", tn_dtype_name(dtype), cast, cast[0] ? ")" : "");
+    tn__text_puts(&g.macros, "#define STOREW(z, m, n, v) { const TW result = (v); E_MIDDLE((m)) E_EVAL((n)) E_STORE((n)) }\n"
+                             "#define STORE(z, m, n, v) { const TW result = (TW)(v); E_MIDDLE((m)) S_EVAL((n)) S_STORE((n)) }\n");
+    return tn__generator_finish(&g, p->deep ? "matmul_deep.cl" : "matmul_wide.cl", "matmul");
+}
+
+static tn_status generate(tn__plan *p)
+{
+    const tn__matmul_case c = case_of(p);
+    do {
+        const tn__matmul_shape s = tn__matmul_choose(&c);
+        for (int section = 0; section < 2; section++) {
+            int nv, width;
+            if (section == 0 ? !s.a_packed : !s.b_packed) continue;
+            pack_tile(&s, section, &nv, &width);
+            TN__TRY(generate_pack(p, section, section, &c, nv, width));
+        }
+        TN__TRY(generate_product(p, &c, &s));
+        p->global = s.global;
+    } while (!tn__group_fits(p));
+    return TN_OK;
+}
+
+static tn_status launch_pack(tn__plan *p, int section, const tn__matmul_case *c, const tn__matmul_shape *s, int64_t *batch_stride)
+{
+    tn__argument a[TN__ARGUMENTS];
+    const bool turned = section == 0, shared = is_shared(p, section);
+    const int64_t n = turned ? c->m : c->n;
+    int count = tn__stage_arguments(p, section, a), nv, width;
+    pack_tile(s, section, &nv, &width);
+    const int64_t panels = (n + nv * width - 1) / (nv * width), chunks = (c->k + PACK_STEPS - 1) / PACK_STEPS;
+    *batch_stride = shared ? 0 : panels * nv * width * c->k;
+    a[count++] = (tn__argument){.buffer = p->scratch[section]};
+    a[count++] = (tn__argument){.size = 8, .value.i64 = *batch_stride};
+    tn__argument_int(a, &count, (int32_t)n);
+    tn__argument_int(a, &count, (int32_t)c->k);
+    tn__argument_index(p, a, &count, turned ? c->a_cs : c->b_rs);
+    tn__argument_index(p, a, &count, turned ? c->a_rs : c->b_cs);
+    tn__argument_int(a, &count, PACK_STEPS);
+    tn__argument_int(a, &count, (int32_t)panels);
+    tn__argument_int(a, &count, (int32_t)chunks);
+    return tn__launch(p->stages[section].kernel, a, count, (uint64_t)(panels * chunks * (shared ? 1 : c->batch)), 1);
+}
+
+static tn_status launch(tn__plan *p)
+{
+    tn__argument a[TN__ARGUMENTS];
+    const tn__matmul_case c = case_of(p);
+    tn__matmul_shape s = tn__matmul_choose(&c);
+    int64_t strides[2] = {0, 0};
+    if (s.a_packed) TN__TRY(launch_pack(p, 0, &c, &s, &strides[0]));
+    if (s.b_packed) TN__TRY(launch_pack(p, 1, &c, &s, &strides[1]));
+    int count = tn__plan_arguments(p, a);
+    tn__argument_int(a, &count, (int32_t)c.m);
+    tn__argument_int(a, &count, (int32_t)c.n);
+    tn__argument_int(a, &count, (int32_t)c.k);
+    tn__argument_index(p, a, &count, c.a_rs);
+    tn__argument_index(p, a, &count, c.a_cs);
+    tn__argument_index(p, a, &count, c.b_rs);
+    tn__argument_index(p, a, &count, c.b_cs);
+    if (p->deep) {
+        tn__argument_int(a, &count, s.tiles);
+        tn__argument_int(a, &count, (int32_t)s.panels);
+        tn__argument_int(a, &count, (int32_t)s.chunks);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (i == 0 ? !s.a_packed : !s.b_packed) continue;
+        a[count++] = (tn__argument){.buffer = p->scratch[i]};
+        a[count++] = (tn__argument){.size = 8, .value.i64 = strides[i]};
+    }
+    return tn__launch(p->kernel, a, count, p->global, (uint64_t)p->local);
+}
+
+/* Operands are loaded again and again: only casts and a scale go along. */
+static bool open_operand(const tn__node *node, int operand)
+{
+    (void)node;
+    (void)operand;
+    return false;
+}
+
+static double cost(const tn__node *node)
+{
+    return 2.0 * (double)tn__node_count(node) * (double)node->dim[node->rank - 1];
+}
+
+static const tn__op op_matmul = {.name = "matmul", .host = host_matmul, .arrange = arrange, .generate = generate, .launch = launch,
+                                 .open = open_operand, .stores_expression = true, .cost = cost};
+
+/* ---- public ---- */
+
+static tn_status check_shapes(const tn_tensor *a, const tn_tensor *b)
+{
+    const char *sa = tn__shape_text(a->ndim, a->dim), *sb = tn__shape_text(b->ndim, b->dim);
+    if (a->ndim == 0 || b->ndim == 0) return tn__fail(TN_SHAPE, "matmul: a %s and b %s: both need an axis; use mul for scalars", sa, sb);
+    const int64_t ka = a->dim[a->ndim - 1], kb = b->dim[b->ndim == 1 ? 0 : b->ndim - 2];
+    if (ka != kb) return tn__fail(TN_SHAPE, "matmul: a %s and b %s: inner axes %" PRId64 " and %" PRId64 " differ", sa, sb, ka, kb);
+    return TN_OK;
+}
+
+/* Both at least 2-d. */
+static tn_tensor *record_matmul(tn_tensor *a, tn_tensor *b, tn__device *device, tn_dtype dtype)
+{
+    const tn_shape ba = tn_shape_make(a->ndim - 2, a->dim), bb = tn_shape_make(b->ndim - 2, b->dim);
+    const int64_t m = a->dim[a->ndim - 2], n = b->dim[b->ndim - 1], k = a->dim[a->ndim - 1];
+    tn_shape shape;
+    int64_t count, stride[TN_MAX_AXES + 1];
+    if (!tn__shape_broadcast(&ba, &bb, &shape))
+        return TN__NULL(TN_SHAPE, "matmul: a %s and b %s: leading axes do not broadcast", tn__shape_text(a->ndim, a->dim), tn__shape_text(b->ndim, b->dim));
+    const int batch = shape.ndim;
+    shape.dim[batch] = m;
+    shape.dim[batch + 1] = n;
+    shape.ndim += 2;
+    if (tn__shape_numel(&shape, 8, &count, "matmul") != TN_OK) return NULL;
+    if (m > INT32_MAX || n > INT32_MAX || k > INT32_MAX)
+        return TN__NULL(TN_OVERFLOW, "matmul: a %s and b %s: an extent is above %d", tn__shape_text(a->ndim, a->dim), tn__shape_text(b->ndim, b->dim), INT32_MAX);
+    if (k == 0) return tn_zeros(dtype, shape, device->name);
+    tn__node *node = tn__node_new(&op_matmul, 2);
+    if (!node) return NULL;
+    node->dtype = dtype;
+    node->kept = shape.ndim;
+    node->rank = shape.ndim + 1;
+    memcpy(node->dim, shape.dim, sizeof shape.dim);
+    node->dim[node->rank - 1] = k;
+    for (int o = 0; o < 2; o++) {
+        const tn_tensor *x = o ? b : a;
+        const tn_shape lead = tn_shape_make(batch, shape.dim);
+        tn_tensor batches = *x;
+        batches.ndim -= 2;
+        tn__expand_strides(&batches, &lead, stride);
+        stride[batch] = o ? 0 : x->stride[x->ndim - 2];
+        stride[batch + 1] = o ? x->stride[x->ndim - 1] : 0;
+        stride[batch + 2] = o ? x->stride[x->ndim - 2] : x->stride[x->ndim - 1];
+        tn__node_operand(node, o, o ? b : a, stride);
+    }
+    return tn__record(node, device, dtype, true);
+}
+
+static tn_tensor *promoted(tn_tensor *x, tn_dtype dtype, int axis)
+{
+    tn_tensor *y = x->ndim == 1 ? tn_unsqueeze(x, axis) : tn__tensor_alias(x);
+    if (!y || y->dtype == dtype) return y;
+    tn_tensor *z = tn__cast(y, dtype, false);
+    tn_release(y);
+    return z;
+}
+
+static tn_tensor *matmul(tn_tensor *a, tn_tensor *b, tn__device *device)
+{
+    const tn_dtype dtype = tn_promote(a->dtype, b->dtype);
+    if (dtype == TN_DTYPE_COUNT || check_shapes(a, b) != TN_OK) return NULL;
+    if (dtype == TN_BOOL) return TN__NULL(TN_DTYPE, "matmul: not for bool; cast to an integer or a float first");
+    tn_tensor *x = promoted(a, dtype, 0), *y = x ? promoted(b, dtype, 1) : NULL;
+    tn_tensor *z = y ? record_matmul(x, y, device, dtype) : NULL;
+    tn_release(x);
+    tn_release(y);
+    if (!z || (a->ndim > 1 && b->ndim > 1)) return z;
+    tn_axes gone = {.count = 0};
+    if (a->ndim == 1) gone.axis[gone.count++] = -2;
+    if (b->ndim == 1) gone.axis[gone.count++] = -1;
+    tn_tensor *w = tn_squeeze(z, gone);
+    tn_release(z);
+    return w;
+}
+
+tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b)
+{
+    tn_tensor *operands[2] = {a, b}, *moved[2] = {0}, *out = NULL;
+    if (tn__tensor_check(a, "matmul", "a") != TN_OK || tn__tensor_check(b, "matmul", "b") != TN_OK) return NULL;
+    if (check_shapes(a, b) != TN_OK) return NULL;
+    tn__device *device = tn__common_device("matmul", operands, 2, moved);
+    if (device) out = matmul(moved[0] ? moved[0] : a, moved[1] ? moved[1] : b, device);
+    tn_release(moved[0]);
+    tn_release(moved[1]);
+    tn__recorded(&op_matmul, NULL, operands, 2, out);
+    return out;
+}

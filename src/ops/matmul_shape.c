@@ -1,0 +1,109 @@
+/* Which tile for which matrix product. Deep: measured on CPU devices with 8- and 16-wide vectors. Wide: the tile sizes most
+ * common in the tuning tables of GPU libraries, the largest that fills the device. */
+#include "ops/matmul.h"
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+static int64_t most_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* B's columns lie contiguous and A's rows: the lanes run along k. */
+static bool lanes_along_k(const tn__matmul_case *c)
+{
+    if (c->a_cs != 1 || c->b_rs != 1) return false;
+    return c->n == 1 || (c->b_cs != 1 && (c->m < 32 || c->m * c->n * c->k <= 64 * 64 * 64));
+}
+
+static void deep_tile(const tn__matmul_case *c, tn__matmul_shape *s)
+{
+    const int lanes = (int)most_of(1, least_of(16, c->device->vector_width * 4 / c->element));
+    const bool many = c->device->vector_width >= 16; /* 32 registers instead of 16 */
+    const int64_t work = c->m * c->n * c->k;
+    s->width = lanes;
+    if (lanes_along_k(c)) {
+        s->dot = true;
+        s->nv = c->n >= 4 ? 4 : 1;
+        s->mr = s->nv == 4 ? (c->m >= 2 ? 2 : 1) : c->m >= 4 ? 4 : 1;
+        return;
+    }
+    const int tall = many ? 8 : 6;
+    if (c->m >= tall && c->n >= 2 * lanes) {
+        s->a_packed = c->n >= 96 && c->m * c->k * c->element >= (c->a_cs == 1 ? 768 : 256) * 1024 && work >= 256 * 256 * 256;
+        s->b_packed = s->a_packed || c->b_cs != 1 || (c->k * c->n * c->element >= 768 * 1024 && c->m >= 48);
+        if (s->b_packed) {
+            s->mr = tall;
+            s->nv = 2;
+            return;
+        }
+    }
+    if (many) {
+        s->mr = c->m >= 8 ? 8 : c->m >= 4 ? 4 : 1;
+        s->nv = s->mr == 1 && c->n >= 8 * lanes ? 8 : c->n >= 2 * lanes ? 2 : 1;
+    } else {
+        const bool three = c->n >= 3 * lanes && ceil_div(c->n, 3 * lanes) * 3 <= ceil_div(c->n, 2 * lanes) * 2 + 1;
+        s->mr = c->m >= 4 ? 4 : c->m >= 2 && c->n >= 2 * lanes ? 2 : 1;
+        s->nv = s->mr == 4 ? (three ? 3 : c->n >= 2 * lanes ? 2 : 1)
+                : s->mr == 2 ? (c->n >= 4 * lanes ? 4 : 2)
+                : c->n >= 8 * lanes ? 8 : c->n >= 2 * lanes ? 2 : 1;
+    }
+    if (c->n < lanes) s->width = lanes > 4 && c->n >= 4 ? 4 : 1;
+}
+
+static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
+{
+    deep_tile(c, s);
+    const int64_t nr = s->dot ? s->nv : (int64_t)s->nv * s->width, units = c->device->compute_units;
+    s->panels = ceil_div(c->n, nr);
+    s->row_tiles = ceil_div(c->m, s->mr);
+    const int64_t total = s->panels * s->row_tiles * c->batch, least = 65536 / (s->mr * nr * c->k);
+    int64_t tiles = most_of(1, least_of(8, total / (16 * units)));
+    if (tiles < least) tiles = most_of(tiles, least_of(least, total / (4 * units)));
+    s->tiles = (int)least_of(tiles, s->row_tiles);
+    s->chunks = ceil_div(s->row_tiles, s->tiles);
+    s->global = (uint64_t)(s->panels * s->chunks * c->batch);
+    s->local = 1;
+}
+
+typedef struct tile {
+    int tm, tn, tk, rm, rn;
+    bool local;
+} tile;
+
+static void wide_shape(const tn__matmul_case *c, tn__matmul_shape *s)
+{
+    static const tile tiles[] = {{64, 64, 16, 4, 8, true}, {32, 32, 16, 4, 4, true}, {64, 64, 1, 4, 8, false}, {32, 32, 1, 4, 4, false},
+                                 {4, 128, 1, 4, 4, false}, {16, 16, 1, 4, 4, false}, {4, 4, 1, 4, 4, false}};
+    enum { COUNT = sizeof tiles / sizeof tiles[0], SKINNY = 4 };
+    const bool skinny = c->m <= 4 && c->n >= 64;
+    const int bound = atomic_load(&c->device->group_bound);
+    const int64_t most = bound ? bound : (int64_t)c->device->info.max_work_group;
+    for (int i = skinny ? SKINNY : 0; i < COUNT; i++) {
+        const tile *t = &tiles[i];
+        const int64_t group = t->tm / t->rm * (t->tn / t->rn);
+        const bool fits = (uint64_t)((t->tm + t->tn) * 16 * c->element) <= c->device->info.local_memory;
+        if (group > most && i < COUNT - 1) continue;
+        if ((i < SKINNY && fits != t->local) || (i == SKINNY && !skinny)) continue;
+        if (t->tm == 64 && (ceil_div(c->m, 64) * ceil_div(c->n, 64) * c->batch < 2 * c->device->compute_units || least_of(c->m, c->n) < 32)) continue;
+        s->tm = t->tm, s->tn = t->tn, s->tk = t->tk, s->rm = t->rm, s->rn = t->rn, s->local_tiles = t->local;
+        s->width = c->element == 8 ? 2 : 4;
+        s->local = (uint64_t)group;
+        s->global = (uint64_t)(group * ceil_div(c->m, t->tm) * ceil_div(c->n, t->tn) * c->batch);
+        return;
+    }
+}
+
+tn__matmul_shape tn__matmul_choose(const tn__matmul_case *c)
+{
+    tn__matmul_shape s = {0};
+    if (c->deep) deep_shape(c, &s);
+    else wide_shape(c, &s);
+    return s;
+}

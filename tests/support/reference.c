@@ -1,0 +1,297 @@
+#include "support/reference.h"
+
+#include "support/test.h"
+
+#include <math.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide_unsigned;
+
+/* ---- numbers ---- */
+
+static int width_of(tn_dtype dtype)
+{
+    return dtype == TN_BOOL ? 1 : (int)tn_dtype_size(dtype) * 8;
+}
+
+static bool is_signed_integer(tn_dtype dtype)
+{
+    return !tn_dtype_is_float(dtype) && tn_dtype_is_signed(dtype);
+}
+
+static reference_int lowest(tn_dtype dtype)
+{
+    return is_signed_integer(dtype) ? -((reference_int)1 << (width_of(dtype) - 1)) : 0;
+}
+
+static reference_int highest(tn_dtype dtype)
+{
+    return ((reference_int)1 << (width_of(dtype) - is_signed_integer(dtype))) - 1;
+}
+
+/* The integer with the same low bits that the dtype has. */
+static reference_int wrapped(tn_dtype dtype, wide_unsigned bits)
+{
+    const wide_unsigned mask = ((wide_unsigned)1 << width_of(dtype)) - 1;
+    const wide_unsigned low = bits & mask;
+    if (is_signed_integer(dtype) && low >> (width_of(dtype) - 1)) return (reference_int)(low | ~mask);
+    return (reference_int)low;
+}
+
+reference_number reference_load(tn_dtype dtype, const void *p)
+{
+    reference_number n = {.dtype = dtype};
+    uint64_t u;
+    int64_t l;
+    if (tn_dtype_is_float(dtype)) n.f = (long double)test_number(dtype, p);
+    else if (dtype == TN_U64) memcpy(&u, p, 8), n.i = (reference_int)u;
+    else if (dtype == TN_I64) memcpy(&l, p, 8), n.i = l;
+    else n.i = (reference_int)test_number(dtype, p);
+    return n;
+}
+
+void reference_store(void *p, reference_number n)
+{
+    if (tn_dtype_is_float(n.dtype)) {
+        const double d = (double)n.f;
+        test_store(n.dtype, p, d);
+    } else if (width_of(n.dtype) == 64) {
+        const uint64_t u = (uint64_t)n.i;
+        memcpy(p, &u, 8);
+    } else
+        test_store(n.dtype, p, (double)n.i);
+}
+
+reference_number reference_of(tn_dtype dtype, double value)
+{
+    reference_number n = {.dtype = dtype};
+    if (tn_dtype_is_float(dtype)) n.f = (long double)value;
+    else n.i = (reference_int)value;
+    return n;
+}
+
+long double reference_float(reference_number n)
+{
+    return tn_dtype_is_float(n.dtype) ? n.f : (long double)n.i;
+}
+
+bool reference_may_flush(reference_number n)
+{
+    if (!tn_dtype_is_float(n.dtype) || n.f == 0) return false;
+    return fabsl(n.f) < (n.dtype == TN_F64 ? 0x1p-1022L : 0x1p-126L);
+}
+
+/* ---- casts ---- */
+
+/* An integer to the nearest float of so many digits, ties to even, in one step. */
+static long double nearest(reference_int value, int digits)
+{
+    const bool negative = value < 0;
+    wide_unsigned v = negative ? (wide_unsigned)-value : (wide_unsigned)value;
+    int shift = 0;
+    while (v >> (digits + shift)) shift++;
+    if (shift > 0) {
+        const wide_unsigned half = (wide_unsigned)1 << (shift - 1), rest = v & (((wide_unsigned)1 << shift) - 1);
+        v >>= shift;
+        if (rest > half || (rest == half && (v & 1))) v++;
+    }
+    const long double f = ldexpl((long double)(uint64_t)v, shift);
+    return negative ? -f : f;
+}
+
+static long double to_float(reference_number x, tn_dtype dtype)
+{
+    if (!tn_dtype_is_float(x.dtype)) {
+        const long double f = nearest(x.i, dtype == TN_F16 ? 11 : dtype == TN_BF16 ? 8 : dtype == TN_F32 ? 24 : 53);
+        return dtype == TN_F16 && fabsl(f) > 65504 ? copysignl(INFINITY, f) : f;
+    }
+    char bytes[8];
+    test_store(dtype, bytes, (double)x.f); /* x.f came from a dtype: exact in double */
+    return (long double)test_number(dtype, bytes);
+}
+
+static reference_int to_integer(long double f, tn_dtype dtype)
+{
+    if (isnan(f)) return 0;
+    if (f <= (long double)lowest(dtype)) return lowest(dtype);
+    if (f >= (long double)highest(dtype)) return highest(dtype);
+    return (reference_int)truncl(f);
+}
+
+reference_number reference_cast(reference_number x, tn_dtype dtype)
+{
+    reference_number y = {.dtype = dtype};
+    if (tn_dtype_is_float(dtype)) y.f = to_float(x, dtype);
+    else if (dtype == TN_BOOL) y.i = tn_dtype_is_float(x.dtype) ? !(x.f == 0) : x.i != 0;
+    else if (tn_dtype_is_float(x.dtype)) y.i = to_integer(x.f, dtype);
+    else y.i = wrapped(dtype, (wide_unsigned)x.i);
+    return y;
+}
+
+/* ---- rows on floats ---- */
+
+static double larger(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
+}
+
+/* As CPython's float_rem and float_floor_div, with IEEE's result for a zero divisor. */
+static double python_remainder(double a, double b)
+{
+    const double r = fmod(a, b);
+    return r != 0 && (b < 0) != (r < 0) ? r + b : r;
+}
+
+static long double python_floor(double a, double b)
+{
+    if (b == 0) return (long double)a / (long double)b;
+    if (isnan(a) || isnan(b) || isinf(a)) return NAN;
+    if (isinf(b)) return a == 0 ? 0 : (a < 0) != (b < 0) ? -1 : 0;
+    const double r = fmod(a, b);
+    const long double q = ((long double)a - (long double)r) / (long double)b; /* whole, but for its rounding */
+    return (fabsl(q) < 0x1p62L ? roundl(q) : q) - (r != 0 && (b < 0) != (r < 0));
+}
+
+/* x (1 + erf(x / sqrt 2)) / 2 without cancellation */
+static long double gelu(long double x)
+{
+    return isinf(x) && x < 0 ? (long double)NAN : x / 2 * erfcl(-x / sqrtl(2.0L));
+}
+
+#define IS(name) (strcmp(row, #name) == 0)
+
+/* Comparisons and logic, on floats as on integers. */
+static bool truth(const char *row, const reference_number *n, bool *result)
+{
+    const bool real = tn_dtype_is_float(n[0].dtype);
+    const long double a = n[0].f, b = n[1].f;
+    const reference_int i = n[0].i, j = n[1].i;
+    const bool x = real ? a != 0 : i != 0, y = real ? b != 0 : j != 0;
+    if IS(eq) *result = real ? a == b : i == j;
+    else if IS(ne) *result = real ? a != b : i != j;
+    else if IS(lt) *result = real ? a < b : i < j;
+    else if IS(le) *result = real ? a <= b : i <= j;
+    else if IS(gt) *result = real ? a > b : i > j;
+    else if IS(ge) *result = real ? a >= b : i >= j;
+    else if IS(isnan) *result = real && isnan(a);
+    else if IS(logical_and) *result = x && y;
+    else if IS(logical_or) *result = x || y;
+    else if IS(logical_not) *result = !x;
+    else return false;
+    return true;
+}
+
+static bool float_row(const char *row, double a, double b, double c, long double *out, double *slack)
+{
+    const long double x = (long double)a, y = (long double)b;
+    if IS(add) *out = a + b;
+    else if IS(sub) *out = a - b;
+    else if IS(mul) *out = a * b;
+    else if IS(div) *out = x / y;
+    else if IS(floor_divide) *out = python_floor(a, b);
+    else if IS(remainder) *out = python_remainder(a, b);
+    else if IS(pow) *out = powl(x, y);
+    else if IS(neg) *out = -a;
+    else if IS(abs) *out = fabs(a);
+    else if IS(sign) *out = isnan(a) ? a : (a > 0) - (a < 0);
+    else if IS(floor) *out = floor(a);
+    else if IS(maximum) *out = larger(a, b);
+    else if IS(minimum) *out = smaller(a, b);
+    else if IS(clamp) *out = smaller(larger(a, b), c);
+    else if IS(exp) *out = expl(x);
+    else if IS(log) *out = logl(x);
+    else if IS(sqrt) *out = sqrtl(x);
+    else if IS(tanh) *out = tanhl(x);
+    else if IS(erf) *out = erfl(x);
+    else if IS(relu) *out = isnan(a) || a > 0 ? a : 0;
+    else if IS(sigmoid) *out = 1 / (1 + expl(-x));
+    else if IS(gelu) *out = gelu(x), *slack = isfinite(a) ? 2 * a * a : 0; /* erfc's tail: its argument's rounding */
+    else return false;
+    return true;
+}
+
+/* ---- rows on integers ---- */
+
+static reference_int floor_quotient(reference_int a, reference_int b)
+{
+    const reference_int q = a / b;
+    return q - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static wide_unsigned power(reference_int base, reference_int exponent)
+{
+    wide_unsigned result = 1, square = (wide_unsigned)base;
+    if (exponent < 0) return (wide_unsigned)(base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0);
+    for (; exponent > 0; exponent /= 2, square *= square)
+        if (exponent % 2) result *= square;
+    return result;
+}
+
+static bool integer_row(const char *row, tn_dtype dtype, reference_int a, reference_int b, reference_int c, wide_unsigned *out)
+{
+    const bool fits = b >= 0 && b < width_of(dtype);
+    if IS(add) *out = (wide_unsigned)a + (wide_unsigned)b;
+    else if IS(sub) *out = (wide_unsigned)a - (wide_unsigned)b;
+    else if IS(mul) *out = (wide_unsigned)a * (wide_unsigned)b;
+    else if IS(floor_divide) *out = b == 0 ? 0 : (wide_unsigned)floor_quotient(a, b);
+    else if IS(remainder) *out = b == 0 ? 0 : (wide_unsigned)(a - floor_quotient(a, b) * b);
+    else if IS(pow) *out = power(a, b);
+    else if IS(neg) *out = -(wide_unsigned)a;
+    else if IS(abs) *out = a < 0 ? -(wide_unsigned)a : (wide_unsigned)a;
+    else if IS(sign) *out = (wide_unsigned)((a > 0) - (a < 0));
+    else if (IS(floor)) *out = (wide_unsigned)a;
+    else if IS(relu) *out = (wide_unsigned)(a > 0 ? a : 0);
+    else if IS(maximum) *out = (wide_unsigned)(a > b ? a : b);
+    else if IS(minimum) *out = (wide_unsigned)(a < b ? a : b);
+    else if IS(clamp) {
+        const reference_int raised = a > b ? a : b;
+        *out = (wide_unsigned)(raised < c ? raised : c);
+    } else if IS(bitwise_and) *out = (wide_unsigned)(a & b);
+    else if IS(bitwise_or) *out = (wide_unsigned)(a | b);
+    else if IS(bitwise_xor) *out = (wide_unsigned)(a ^ b);
+    else if IS(left_shift) *out = fits ? (wide_unsigned)a << (int)b : 0;
+    else if IS(right_shift) *out = (wide_unsigned)(fits ? a >> (int)b : a < 0 ? -1 : 0);
+    else return false;
+    return true;
+}
+
+/* bool: + is or, * is and; the others as the numbers 0 and 1. */
+static bool bool_row(const char *row, bool a, bool b, bool *out)
+{
+    if (IS(add) || IS(maximum) || IS(bitwise_or)) *out = a || b;
+    else if (IS(mul) || IS(minimum) || IS(bitwise_and)) *out = a && b;
+    else if (IS(bitwise_xor)) *out = a != b;
+    else if (IS(abs)) *out = a;
+    else return false;
+    return true;
+}
+
+bool reference_row(const char *row, tn_dtype dtype, const reference_number *n, reference_number *out, double *slack)
+{
+    bool set = false;
+    wide_unsigned bits = 0;
+    *slack = 0;
+    *out = (reference_number){.dtype = dtype};
+    if IS(where) {
+        *out = reference_float(n[0]) != 0 ? n[1] : n[2];
+        return true;
+    }
+    if (truth(row, n, &set)) {
+        *out = (reference_number){.dtype = TN_BOOL, .i = set};
+        return true;
+    }
+    if (tn_dtype_is_float(dtype)) return float_row(row, (double)n[0].f, (double)n[1].f, (double)n[2].f, &out->f, slack);
+    if (dtype == TN_BOOL) {
+        const bool known = bool_row(row, n[0].i != 0, n[1].i != 0, &set);
+        out->i = set;
+        return known;
+    }
+    const bool known = integer_row(row, dtype, n[0].i, n[1].i, n[2].i, &bits);
+    out->i = wrapped(dtype, bits);
+    return known;
+}

@@ -1,0 +1,470 @@
+#include "support/test.h"
+
+#include "core/dtype.h"
+
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* ---- where and how ---- */
+
+static const char *environment(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+const char *test_device(void)
+{
+    return environment("TENON_TEST_DEVICE", "host");
+}
+
+const char *test_config(void)
+{
+    return environment("TENON_TEST_CONFIG", test_device());
+}
+
+bool test_is(const char *name)
+{
+    return strcmp(name, test_config()) == 0 || strcmp(name, test_device()) == 0;
+}
+
+bool test_has_f64(void)
+{
+    tn_device_info info;
+    return tn_device_query(test_device(), &info) == TN_OK && info.fp64;
+}
+
+bool test_long(void)
+{
+    return strcmp(environment("TENON_TEST_LONG", "0"), "0") != 0;
+}
+
+uint64_t test_seed(uint64_t otherwise)
+{
+    const char *seed = environment("TENON_TEST_SEED", NULL);
+    return seed ? strtoull(seed, NULL, 0) : otherwise;
+}
+
+/* ---- running ---- */
+
+enum { TEST_SECONDS = 120 };
+
+static struct {
+    const char *suite;
+    const TTest *test; /* the running one */
+    int passed, skipped;
+    int cases;         /* the running test counted by itself */
+    bool skip;         /* the running test asked to be skipped */
+    bool finished;     /* it came to its end */
+    int64_t handles;   /* alive when it began */
+} run;
+
+const char *test_name(void)
+{
+    return run.test ? run.test->name : "";
+}
+
+void test_case_passed(void)
+{
+    run.cases++;
+}
+
+static void print_skip(const char *reason)
+{
+    printf("TENON-SKIP suite=%s test=%s reason=%s\n", run.suite, test_name(), reason);
+    fflush(stdout);
+}
+
+void test_cases_skipped(int count, const char *reason)
+{
+    if (count <= 0) return;
+    print_skip(reason);
+    run.skipped += count;
+}
+
+void test_skipped(const char *reason)
+{
+    print_skip(reason);
+    run.skip = true;
+}
+
+/* Async-signal-safe: only write and abort. */
+static void too_long(int number)
+{
+    static const char text[] = "\nWATCHDOG: this test hangs: ";
+    (void)number;
+    const char *name = run.test ? run.test->name : "(none)";
+    if (write(2, text, sizeof text - 1) < 0 || write(2, name, strlen(name)) < 0 || write(2, "\n", 1) < 0) _exit(134);
+    signal(SIGABRT, SIG_DFL);
+    abort();
+}
+
+static unsigned allowed_seconds(void)
+{
+    unsigned seconds = (unsigned)strtoul(environment("TENON_TEST_TIMEOUT", "0"), NULL, 10);
+    if (seconds == 0) seconds = test_long() ? 0 : TEST_SECONDS;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    seconds *= 3;
+#endif
+    return seconds;
+}
+
+/* What stands in for each test's function; run.test is the real one. */
+static const TTest *const *all_tests;
+
+static void run_one(int index)
+{
+    run.test = all_tests[index];
+    run.handles = tn_live_count();
+    run.cases = 0;
+    run.skip = run.finished = false;
+    sigaction(SIGALRM, &(const struct sigaction){.sa_handler = too_long}, NULL); /* Check takes it for itself */
+    alarm(allowed_seconds());
+    run.test->fn(0);
+    run.finished = true;
+}
+
+static void check_nothing_is_left(void)
+{
+    const tn_scope scope = tn_scope_push();
+    const int depth = scope.depth;
+    (void)tn_scope_pop((tn_scope){1}); /* all of them */
+    tn_clear_error();
+    if (!run.finished) return;
+    ck_assert_msg(depth == 1, "%s: %d scopes were left open", run.test->name, depth - 1);
+    const int64_t more = tn_live_count() - run.handles;
+    ck_assert_msg(more == 0, "%s: %lld handles were not released", run.test->name, (long long)more);
+    run.skipped += run.skip;
+    run.passed += run.cases ? run.cases : !run.skip;
+}
+
+static void at_end(void)
+{
+    alarm(0);
+    if (run.test) check_nothing_is_left();
+    run.test = NULL;
+}
+
+int test_run(const char *name, void (*set_up)(void), void (*tear_down)(void), const TTest *const *tests, int count)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    run.suite = name;
+    all_tests = tests;
+    TTest *stand_in = calloc((size_t)count, sizeof *stand_in);
+    Suite *suite = suite_create(name);
+    for (int i = 0; i < count; i++) {
+        TCase *one = tcase_create(test_config());
+        tcase_set_timeout(one, 0);
+        tcase_add_checked_fixture(one, NULL, at_end); /* teardowns run from the last to the first */
+        if (set_up || tear_down) tcase_add_checked_fixture(one, set_up, tear_down);
+        stand_in[i] = *tests[i];
+        stand_in[i].fn = run_one;
+        tcase_add_loop_test(one, &stand_in[i], i, i + 1);
+        suite_add_tcase(suite, one);
+    }
+    SRunner *runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    free(stand_in);
+    tn_shutdown();
+    printf("TENON-CASES suite=%s device=%s passed=%d skipped=%d\n", name, test_config(), run.passed, run.skipped);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- failures ---- */
+
+#define FAIL_AT(file, line, ...)                                  \
+    do {                                                          \
+        char text_[1024];                                         \
+        (void)snprintf(text_, sizeof text_, __VA_ARGS__);         \
+        _ck_assert_failed(file, line, text_, NULL);               \
+    } while (0)
+
+void test_ok(tn_status status, const char *what, const char *file, int line)
+{
+    if (status != TN_OK) FAIL_AT(file, line, "%s is %s: %s", what, tn_status_name(status), tn_last_error());
+}
+
+tn_tensor *test_made(tn_tensor *x, const char *what, const char *file, int line)
+{
+    if (!x) FAIL_AT(file, line, "%s is NULL: %s: %s", what, tn_status_name(tn_last_status()), tn_last_error());
+    return x;
+}
+
+bool test_is_error(tn_status status)
+{
+    return status != TN_OK;
+}
+
+bool test_is_negative(int value)
+{
+    return value < 0;
+}
+
+bool test_is_minus(int64_t value)
+{
+    return value <= 0;
+}
+
+bool test_is_zero(uint64_t value)
+{
+    return value == 0;
+}
+
+bool test_is_false(bool value)
+{
+    return !value;
+}
+
+bool test_is_null(const void *handle)
+{
+    return handle == NULL;
+}
+
+void test_failed(bool failed, const char *what, tn_status code, const char *const *words, const char *file, int line)
+{
+    if (!failed) FAIL_AT(file, line, "%s does not fail", what);
+    if (tn_last_status() != code)
+        FAIL_AT(file, line, "%s fails with %s instead of %s: %s", what, tn_status_name(tn_last_status()), tn_status_name(code),
+                tn_last_error());
+    for (; *words; words++)
+        if (!strstr(tn_last_error(), *words)) FAIL_AT(file, line, "%s: no \"%s\" in \"%s\"", what, *words, tn_last_error());
+    tn_clear_error();
+}
+
+/* ---- single values ---- */
+
+double test_number(tn_dtype dtype, const void *p)
+{
+    uint16_t half;
+    switch (dtype) {
+#define CASE(id, type) case TN_##id: { type v; memcpy(&v, p, sizeof v); return (double)v; }
+    CASE(F32, float)
+    CASE(F64, double)
+    CASE(I8, int8_t)
+    CASE(I16, int16_t)
+    CASE(I32, int32_t)
+    CASE(I64, int64_t)
+    CASE(U8, uint8_t)
+    CASE(U16, uint16_t)
+    CASE(U32, uint32_t)
+    CASE(U64, uint64_t)
+    CASE(BOOL, uint8_t)
+#undef CASE
+    case TN_F16: memcpy(&half, p, 2); return (double)tn_f16_to_f32(half);
+    case TN_BF16: memcpy(&half, p, 2); return (double)tn_bf16_to_f32(half);
+    default: ck_abort_msg("no dtype"); return 0;
+    }
+}
+
+/* Digits of a float dtype's significand, and the exponent of its smallest step. */
+static void float_facts(tn_dtype dtype, int *digits, int *least, double *largest)
+{
+    switch (dtype) {
+    case TN_F16: *digits = 11, *least = -24, *largest = 65504.0; break;
+    case TN_BF16: *digits = 8, *least = -133, *largest = ldexp(255, 120); break;
+    case TN_F32: *digits = 24, *least = -149, *largest = 3.4028234663852886e38; break;
+    default: *digits = 53, *least = -1074, *largest = 1.7976931348623157e308; break;
+    }
+}
+
+static double step_at(tn_dtype dtype, long double value)
+{
+    int digits, least, exponent = 0;
+    double largest;
+    float_facts(dtype, &digits, &least, &largest);
+    if (value != 0) (void)frexpl(value, &exponent);
+    return ldexp(1, exponent - digits > least && value != 0 ? exponent - digits : least);
+}
+
+/* value rounded to the dtype, nearest even, without a step in between. */
+static double rounded(tn_dtype dtype, double value)
+{
+    int digits, least;
+    double largest;
+    if (dtype == TN_F64 || !isfinite(value) || value == 0) return value;
+    float_facts(dtype, &digits, &least, &largest);
+    const double step = step_at(dtype, value), r = nearbyint(value / step) * step;
+    return fabs(r) > largest ? copysign(INFINITY, value) : r;
+}
+
+static double saturated(double value, double low, double high)
+{
+    return isnan(value) ? 0 : value <= low ? low : value >= high ? high : trunc(value);
+}
+
+void test_store(tn_dtype dtype, void *p, double value)
+{
+    uint16_t half;
+    float single;
+    switch (dtype) {
+    case TN_F16: half = tn_f16_from_f32((float)rounded(dtype, value)); memcpy(p, &half, 2); break;
+    case TN_BF16: half = tn_bf16_from_f32((float)rounded(dtype, value)); memcpy(p, &half, 2); break;
+    case TN_F32: single = (float)value; memcpy(p, &single, 4); break;
+    case TN_F64: memcpy(p, &value, 8); break;
+#define CASE(id, type, low, high)                                                                                \
+    case TN_##id: {                                                                                              \
+        const type v = value >= (double)(high) ? (high) : (type)saturated(value, (double)(low), (double)(high)); \
+        memcpy(p, &v, sizeof v);                                                                                 \
+        break;                                                                                                   \
+    }
+    CASE(I8, int8_t, INT8_MIN, INT8_MAX)
+    CASE(I16, int16_t, INT16_MIN, INT16_MAX)
+    CASE(I32, int32_t, INT32_MIN, INT32_MAX)
+    CASE(I64, int64_t, INT64_MIN, INT64_MAX)
+    CASE(U8, uint8_t, 0, UINT8_MAX)
+    CASE(U16, uint16_t, 0, UINT16_MAX)
+    CASE(U32, uint32_t, 0, UINT32_MAX)
+    CASE(U64, uint64_t, 0, UINT64_MAX)
+#undef CASE
+    case TN_BOOL: *(uint8_t *)p = value != 0; break;
+    default: ck_abort_msg("no dtype");
+    }
+}
+
+double test_ulps(tn_dtype dtype, double got, long double want)
+{
+    const double to = dtype == TN_F64 ? (double)want : rounded(dtype, (double)want);
+    if (got == to || (isnan(got) && isnan(want))) return 0;
+    if (isnan(got) || isnan(want) || isinf(want)) return INFINITY;
+    if (isinf(got)) { /* stands for the number after the largest */
+        int digits, least;
+        double largest;
+        float_facts(dtype, &digits, &least, &largest);
+        const long double next = (long double)largest + (long double)step_at(dtype, largest);
+        return (got > 0) != (want > 0) ? INFINITY : (double)((next - fabsl(want)) / (long double)step_at(dtype, largest));
+    }
+    return (double)(fabsl((long double)got - want) / (long double)step_at(dtype, want));
+}
+
+bool test_bits_equal(tn_dtype dtype, const void *a, const void *b)
+{
+    if (memcmp(a, b, tn_dtype_size(dtype)) == 0) return true;
+    return tn_dtype_is_float(dtype) && isnan(test_number(dtype, a)) && isnan(test_number(dtype, b));
+}
+
+uint64_t test_next(test_random *r)
+{
+    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+int64_t test_below(test_random *r, int64_t n)
+{
+    return (int64_t)(test_next(r) % (uint64_t)n);
+}
+
+double test_unit(test_random *r)
+{
+    return (double)(test_next(r) >> 11) * 0x1p-53;
+}
+
+/* ---- tensors ---- */
+
+static size_t elements(tn_shape shape)
+{
+    size_t n = 1;
+    for (int i = 0; i < shape.ndim && i < TN_MAX_AXES; i++) n *= (size_t)shape.dim[i];
+    return n;
+}
+
+tn_tensor *test_tensor_of(tn_dtype dtype, tn_shape shape, const void *values, size_t count, const char *file, int line)
+{
+    if (elements(shape) != count) FAIL_AT(file, line, "the shape has %zu elements, the list %zu", elements(shape), count);
+    return test_made(tn_from(dtype, shape, values, test_device()), "tn_from", file, line);
+}
+
+tn_tensor *test_tensor_from(tn_dtype dtype, tn_shape shape, const double *values, size_t count, const char *file, int line)
+{
+    char *bytes = malloc(count * 8 + 8);
+    for (size_t i = 0; i < count; i++) test_store(dtype, bytes + i * tn_dtype_size(dtype), values[i]);
+    tn_tensor *x = elements(shape) == count ? tn_from(dtype, shape, bytes, test_device()) : NULL;
+    free(bytes);
+    if (elements(shape) != count) FAIL_AT(file, line, "the shape has %zu elements, the list %zu", elements(shape), count);
+    return test_made(x, "tn_from", file, line);
+}
+
+/* All elements of x, freed by the caller. */
+static char *read_all(tn_tensor *x, const char *what, const char *file, int line)
+{
+    (void)test_made(x, what, file, line);
+    char *bytes = malloc(tn_nbytes(x) + 8);
+    const tn_status status = tn_read(x, bytes, tn_nbytes(x));
+    if (status != TN_OK) {
+        free(bytes);
+        FAIL_AT(file, line, "reading %s is %s: %s", what, tn_status_name(status), tn_last_error());
+    }
+    return bytes;
+}
+
+static void check_count(tn_tensor *x, size_t count, const char *what, const char *file, int line)
+{
+    (void)test_made(x, what, file, line);
+    if ((size_t)tn_numel(x) != count) FAIL_AT(file, line, "%s has %lld elements instead of %zu", what, (long long)tn_numel(x), count);
+}
+
+void test_equals(tn_tensor *x, tn_dtype dtype, const void *values, size_t count, const char *what, const char *file, int line)
+{
+    check_count(x, count, what, file, line);
+    if (tn_dtype_of(x) != dtype) FAIL_AT(file, line, "%s is %s, not %s", what, tn_dtype_name(tn_dtype_of(x)), tn_dtype_name(dtype));
+    char *bytes = read_all(x, what, file, line);
+    for (size_t i = 0, size = tn_dtype_size(dtype); i < count; i++) {
+        const char *got = bytes + i * size, *want = (const char *)values + i * size;
+        const double g = test_number(dtype, got), w = test_number(dtype, want);
+        if (test_bits_equal(dtype, got, want) || (g == 0 && w == 0)) continue;
+        free(bytes);
+        FAIL_AT(file, line, "%s: element %zu is %.17g instead of %.17g", what, i, g, w);
+    }
+    free(bytes);
+}
+
+void test_equals_numbers(tn_tensor *x, const double *values, size_t count, double ulps, const char *what, const char *file,
+                         int line)
+{
+    check_count(x, count, what, file, line);
+    const tn_dtype dtype = tn_dtype_of(x);
+    char *bytes = read_all(x, what, file, line);
+    for (size_t i = 0; i < count; i++) {
+        const double got = test_number(dtype, bytes + i * tn_dtype_size(dtype)), want = values[i];
+        const double far = tn_dtype_is_float(dtype) ? test_ulps(dtype, got, want) : got == want ? 0 : INFINITY;
+        if (ulps > 0 ? far <= ulps : got == want || (isnan(got) && isnan(want))) continue;
+        free(bytes);
+        FAIL_AT(file, line, "%s (%s): element %zu is %.17g instead of %.17g, %g ulps away", what, tn_dtype_name(dtype), i, got,
+                want, far);
+    }
+    free(bytes);
+}
+
+void test_has_shape(tn_tensor *x, tn_shape shape, const char *what, const char *file, int line)
+{
+    (void)test_made(x, what, file, line);
+    if (tn_ndim(x) != shape.ndim) FAIL_AT(file, line, "%s has %d axes instead of %d", what, tn_ndim(x), shape.ndim);
+    for (int i = 0; i < shape.ndim; i++)
+        if (tn_dim(x, i) != shape.dim[i])
+            FAIL_AT(file, line, "%s: axis %d has extent %lld instead of %lld", what, i, (long long)tn_dim(x, i),
+                    (long long)shape.dim[i]);
+}
+
+void test_same(tn_tensor *x, tn_tensor *y, const char *x_text, const char *y_text, const char *file, int line)
+{
+    (void)test_made(y, y_text, file, line);
+    test_has_shape(x, tn_shape_of(y), x_text, file, line);
+    const tn_dtype dtype = tn_dtype_of(x);
+    if (dtype != tn_dtype_of(y))
+        FAIL_AT(file, line, "%s is %s, %s is %s", x_text, tn_dtype_name(dtype), y_text, tn_dtype_name(tn_dtype_of(y)));
+    char *a = read_all(x, x_text, file, line), *b = read_all(y, y_text, file, line);
+    for (size_t i = 0, size = tn_dtype_size(dtype); i < (size_t)tn_numel(x); i++) {
+        if (test_bits_equal(dtype, a + i * size, b + i * size)) continue;
+        const double g = test_number(dtype, a + i * size), w = test_number(dtype, b + i * size);
+        free(a);
+        free(b);
+        FAIL_AT(file, line, "element %zu of %s is %.17g, of %s %.17g", i, x_text, g, y_text, w);
+    }
+    free(a);
+    free(b);
+}
