@@ -166,16 +166,29 @@ static double largest_difference(const results *r)
     return most;
 }
 
-/* Side by side: the first images, and the first one that was read wrong. */
+/* What to show: some that were read right, of different digits, and the first that was read wrong. */
+static void choose(const results *r, int pick[SHOWN])
+{
+    int wrong = 0, count = 0;
+    bool shown[CLASSES] = {false};
+    while (wrong < IMAGES - 1 && r->answer[wrong] == r->label[wrong])
+        wrong++;
+    for (int i = 0; i < IMAGES && count < SHOWN - 1; i++) {
+        if (r->answer[i] != r->label[i] || shown[r->answer[i]])
+            continue;
+        shown[r->answer[i]] = true;
+        pick[count++] = i;
+    }
+    while (count < SHOWN)
+        pick[count++] = wrong;
+}
+
 static void draw(const results *r)
 {
     static const char *const shade[] = {"  ", "░░", "▒▒", "▓▓", "██"};
-    const int color = isatty(STDOUT_FILENO);
-    int pick[SHOWN], wrong = 0;
-    while (wrong < IMAGES - 1 && r->answer[wrong] == r->label[wrong])
-        wrong++;
-    for (int i = 0; i < SHOWN; i++)
-        pick[i] = i < SHOWN - 1 ? i : wrong;
+    const bool color = isatty(STDOUT_FILENO);
+    int pick[SHOWN];
+    choose(r, pick);
 
     putchar('\n');
     for (int row = 0; row < SIDE; row++) {

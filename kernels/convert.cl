@@ -6,11 +6,30 @@
  *   ROUND_<dtype>(v)      a compute value as the dtype holds it
  *   CLIP_<dtype>(v)       a value that was a float, into a narrow integer's range
  *   ODD_<letter>(v)       to f32 rounded to odd, before a rounding to 16 bits */
+/* Single halves go through integers: PoCL 3.1's vectoriser leaves elements out where a loop calls vload_half and vstore_half
+ * (docs/drivers.md). A value to be stored has been rounded already. */
+#ifdef USES_f16
+static float half_value(ushort h)
+{
+    const uint m = (uint)h & 0x3ffu, e = ((uint)h >> 10) & 31u, sign = ((uint)h & 0x8000u) << 16;
+    const uint normal = ((e + 112u) << 23) | (m << 13), special = 0x7f800000u | (m << 13);
+    return as_float((e == 0u ? as_uint((float)m * 0x1p-24f) : e == 31u ? special : normal) | sign);
+}
+static ushort half_bits(float v)
+{
+    const uint a = as_uint(v) & 0x7fffffffu, sign = (as_uint(v) >> 16) & 0x8000u;
+    const uint special = 0x7c00u | (a > 0x7f800000u ? 0x200u : 0u);
+    return (ushort)(sign | (a >= 0x7f800000u ? special : a < 0x38800000u ? (uint)(as_float(a) * 0x1p24f) : (a - 0x38000000u) >> 13));
+}
+#endif
+#define HALF1(p, i) half_value(((__global const ushort *)(p))[i])
+#define SET_HALF1(p, i, v) (((__global ushort *)(p))[i] = half_bits(v))
+
 #if W == 1
 #define VLOAD(p, i) ((p)[i])
 #define VSTORE(p, i, v) ((p)[i] = (v))
-#define VLOAD_HALF(p, i) vload_half(i, p)
-#define VSTORE_HALF(p, i, v) vstore_half(v, i, p)
+#define VLOAD_HALF(p, i) HALF1(p, i)
+#define VSTORE_HALF(p, i, v) SET_HALF1(p, i, v)
 #else
 #define VLOAD(p, i) CAT(vload, W)(0, (p) + (i))
 #define VSTORE(p, i, v) CAT(vstore, W)(v, 0, (p) + (i))
@@ -46,7 +65,7 @@
 #define LOAD_u64(p, i) VLOAD(p, i)
 #define LOAD_bool(p, i) TO(uint, VLOAD(p, i))
 
-#define LOAD1_f16(p, i) vload_half(i, p)
+#define LOAD1_f16(p, i) HALF1(p, i)
 #define LOAD1_bf16(p, i) as_float((uint)(p)[i] << 16)
 #define LOAD1_f32(p, i) ((p)[i])
 #define LOAD1_f64(p, i) ((p)[i])
@@ -75,7 +94,7 @@
 #define STORE_bool(p, i, v) VSTORE(p, i, TO(uchar, v))
 
 /* one scalar, already in its compute type */
-#define STORE1_f16(p, i, v) vstore_half(v, i, p)
+#define STORE1_f16(p, i, v) SET_HALF1(p, i, v)
 #define STORE1_bf16(p, i, v) ((p)[i] = (ushort)(as_uint(v) >> 16))
 #define STORE1_f32(p, i, v) ((p)[i] = (v))
 #define STORE1_f64(p, i, v) ((p)[i] = (v))

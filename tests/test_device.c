@@ -341,6 +341,11 @@ START_TEST(the_profile_follows_the_type_unless_forced)
     tn_set("profile", "wide");
     ck_assert_int_eq(tn_device_query("cpu:0", &info), TN_OK);
     ck_assert_str_eq(info.profile, "wide");
+    if (strcmp(kit_device(), "host") == 0) return;
+    kit_begin(); /* settings count from the first use on */
+    tn_device_count(NULL);
+    tn_set("profile", "wide");
+    ck_assert_int_eq(kit_use(kit_device())->profile, TN__WIDE);
 }
 END_TEST
 

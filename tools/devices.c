@@ -150,6 +150,22 @@ static void cell(const record *r, int column, char text[CELL])
         snprintf(text, CELL, "%.200s", *record_get(r, name) ? record_get(r, name) : "-");
 }
 
+/* The cells of a line, the headings for NULL, without spaces at its end. */
+static void print_line(const record *r, const int *width)
+{
+    char line[COLUMNS * CELL] = "", text[CELL];
+    size_t length = 0;
+    for (int c = 0; c < COLUMNS; c++) {
+        if (r)
+            cell(r, c, text);
+        else
+            snprintf(text, sizeof text, "%s", columns[c]);
+        length += (size_t)snprintf(line + length, sizeof line - length, "%s%-*s", c ? "  " : "", width[c], text);
+    }
+    while (length > 0 && line[length - 1] == ' ') line[--length] = '\0';
+    puts(line);
+}
+
 static void print_table(const listing *l)
 {
     int width[COLUMNS];
@@ -161,17 +177,10 @@ static void print_table(const listing *l)
             if ((int)strlen(text) > width[c]) width[c] = (int)strlen(text);
         }
     }
-    for (int i = -1; i < l->count; i++) {
-        for (int c = 0; c < COLUMNS; c++) {
-            if (i >= 0) cell(&l->devices[i], c, text);
-            const char *word = i < 0 ? columns[c] : text;
-            if (c + 1 < COLUMNS)
-                printf("%s%-*s", c ? "  " : "", width[c], word);
-            else
-                printf("%s%s\n", *word ? "  " : "", word);
-        }
-        if (i >= 0 && *record_get(&l->devices[i], "error"))
-            printf("  not usable: %s\n", record_get(&l->devices[i], "error"));
+    print_line(NULL, width);
+    for (int i = 0; i < l->count; i++) {
+        print_line(&l->devices[i], width);
+        if (*record_get(&l->devices[i], "error")) printf("  not usable: %s\n", record_get(&l->devices[i], "error"));
     }
     if (*l->trouble) printf("no OpenCL device: %s\n", l->trouble);
 }

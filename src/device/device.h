@@ -103,6 +103,7 @@ struct tn__device {
     int compute_units;
     uint64_t parameter_bytes; /* CL_DEVICE_MAX_PARAMETER_SIZE */
     bool correct_divide;    /* division and sqrt are correctly rounded (build option used) */
+    bool fast_fma;          /* fma in hardware; elsewhere a dot product multiplies and adds */
     const tn__device_class *class;
     atomic_int opened;      /* 0 not yet, 1 open, 2 failed (info.error) */
     tn_status open_code;    /* of the failure */

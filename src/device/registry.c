@@ -22,6 +22,7 @@ static tn__device host = {
     .compute_units = 1,
     .vector_width = 4,
     .correct_divide = true,
+    .fast_fma = true,
     .open_lock = TN__MUTEX_INIT,
     .memory_lock = TN__MUTEX_INIT,
     .graph_lock = TN__MUTEX_INIT,

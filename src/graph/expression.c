@@ -191,7 +191,6 @@ static int build_node(builder *b, tn__value *value, const mapping *m, const tn__
     if (!node->row) {
         step.kind = TN__CONVERT;
         step.from = node->in[0].value ? node->in[0].dtype : tn__compute_dtype[node->in[0].number.compute];
-        if (step.from == step.dtype) return step.a[0]; /* a copy */
     }
     return add_step(b, step);
 }

@@ -213,7 +213,7 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
     }
     for (int i = 0; end && i < p->outputs_count; i++) {
         const tn__window *w = &p->outputs[i].window;
-        if (outer) tn__text_add(&g->macros, " \\\n    const IDX oq%d = e%d", i, tn__parameter(p, w->offset));
+        if (outer) tn__text_add(&g->macros, " \\\n    const IDX oq%d = e%d", i, tn__parameter(p, p->outputs[i].base + w->offset));
         else tn__text_add(&g->macros, " \\\n    const IDX %sq%d = %sq%d", mine, i, below, i);
         put_place(g, role, prefix, w);
         tn__text_puts(&g->macros, ";");
@@ -264,7 +264,8 @@ static void put_convert(tn__generator *g, const tn__step *step)
     const tn__dtype_facts *from = &tn__dtypes[step->from], *to = &tn__dtypes[step->dtype];
     const char lf = tn__letters[from->compute], lt = tn__letters[to->compute];
     const int v = step->a[0];
-    if (step->dtype == TN_BOOL) tn__text_add(&g->macros, "BOOL_%c(v%d)", lf, v);
+    if (step->from == step->dtype) tn__text_add(&g->macros, "v%d", v); /* a copy */
+    else if (step->dtype == TN_BOOL) tn__text_add(&g->macros, "BOOL_%c(v%d)", lf, v);
     else if (to->kind == TN__FLOAT && to->size == 2) {
         const bool exact = from->compute == TN__CF || from->size <= 2;
         if (!exact) g->uses |= from->compute == TN__CD ? USES_ODD_D : USES_ODD_M;
@@ -408,12 +409,23 @@ int tn__generate_form(tn__generator *g, int section, const char *form, const cha
 
 /* ---- the program ---- */
 
+static bool is_wide(tn_dtype d)
+{
+    return tn__dtypes[d].compute == TN__CD || tn__dtypes[d].compute >= TN__CL;
+}
+
 int tn__plan_width(const tn__plan *p, const tn__role *role)
 {
     int inner = -1;
     for (int k = 0; k < p->rank; k++)
         if (role[k] == TN__INNER) inner = k;
-    const int width = p->deep ? p->device->vector_width : 4;
+    /* a vector of the widest type fits a register: 64-bit values halve the lanes */
+    bool wide_values = false;
+    for (int s = 0; s < p->steps_count; s++) {
+        const tn__step *step = &p->steps[s];
+        wide_values = wide_values || step->kind == TN__DRAW || is_wide(step->dtype) || (step->kind == TN__APPLY && is_wide(step->from));
+    }
+    const int width = (p->deep ? p->device->vector_width : 4) / (wide_values ? 2 : 1);
     if (inner < 0 || p->dim[inner] < width) return 1;
     int contiguous = 0, strided = 0;
     for (int i = 0; i < p->inputs_count; i++) {
@@ -447,7 +459,7 @@ void tn__generator_start(tn__generator *g, tn__plan *p, const tn__role *role, in
         if (f > most) most = f;
     }
     for (int o = 0; o < p->outputs_count; o++)
-        if (furthest(p, &p->outputs[o].window, 0) > most) most = furthest(p, &p->outputs[o].window, 0);
+        if (furthest(p, &p->outputs[o].window, p->outputs[o].base) > most) most = furthest(p, &p->outputs[o].window, p->outputs[o].base);
     int64_t points = 1;
     for (int k = 0; k < p->rank; k++) points *= p->dim[k];
     if (points > most) most = points;
@@ -492,8 +504,9 @@ static tn_status put_file(tn__text *t, const char *name)
 tn_status tn__generator_finish(tn__generator *g, const char *file, const char *kernel)
 {
     tn__plan *p = g->plan;
-    tn__text parameters = {0}, *t = &p->text;
-    put_parameters(g, &parameters);
+    tn__text parameters = g->parameters, *t = &p->text;
+    g->parameters = (tn__text){0};
+    if (!parameters.data) put_parameters(g, &parameters);
     tn__text_free(t);
     tn__text_add(t, "#define W %d\n#define DEEP %d\n#define IDX %s\n", p->width, p->deep, p->wide_index ? "long" : "int");
     static const char *const uses[] = {"USES_f16", "USES_bf16", "USES_DOUBLE", "USES_ODD_m", "USES_ODD_d", "USES_FMOD_f", "USES_FMOD_d"};
@@ -524,6 +537,7 @@ void tn__generator_free(tn__generator *g)
 {
     tn__text_free(&g->macros);
     tn__text_free(&g->functions);
+    tn__text_free(&g->parameters);
     tn__text_free(&g->defines);
 }
 
@@ -542,6 +556,11 @@ void tn__argument_index(const tn__plan *p, tn__argument *a, int *count, int64_t 
     ++*count;
 }
 
+tn__argument tn__number_argument(const tn__number *n)
+{
+    return (tn__argument){.size = n->compute == TN__CD || n->compute >= TN__CL ? 8 : 4, .value.u64 = n->m};
+}
+
 int tn__plan_arguments(const tn__plan *p, tn__argument *a)
 {
     int n = 0, pointers = 0;
@@ -551,11 +570,7 @@ int tn__plan_arguments(const tn__plan *p, tn__argument *a)
             a[n++] = (tn__argument){.buffer = p->inputs[i].value->buffer};
             pointers++;
         }
-    for (int k = 0; k < p->numbers_count; k++) {
-        const tn__compute c = p->numbers[k].compute;
-        a[n] = (tn__argument){.size = c == TN__CD || c >= TN__CL ? 8 : 4};
-        a[n++].value.u64 = p->numbers[k].m;
-    }
+    for (int k = 0; k < p->numbers_count; k++) a[n++] = tn__number_argument(&p->numbers[k]);
     if (p->meta) a[n++] = (tn__argument){.buffer = p->meta};
     for (int e = 0; !p->meta && e < p->parameters_count; e++) tn__argument_index(p, a, &n, p->parameters[e]);
     return n;

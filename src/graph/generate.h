@@ -18,6 +18,7 @@ typedef struct tn__generator {
     tn__role role[TN__RANK];
     tn__text macros;    /* in the order generated */
     tn__text functions; /* scalar functions that rows call */
+    tn__text parameters; /* PARAMS, when the operation writes it itself */
     tn__text defines;   /* "#define NAME value" of the operation, before everything */
     unsigned uses;      /* what convert.cl and scalar.cl must define */
     bool single;        /* while the S macros are made */
@@ -55,6 +56,7 @@ void tn__plan_save_stage(tn__plan *plan, int i);
 int tn__stage_arguments(tn__plan *plan, int i, tn__argument *arguments);
 /* Appends an index argument (32 or 64 bits as the plan's). */
 void tn__argument_index(const tn__plan *plan, tn__argument *arguments, int *count, int64_t v);
+tn__argument tn__number_argument(const tn__number *n);
 void tn__argument_int(tn__argument *arguments, int *count, int32_t v);
 
 /* Items of a work-group for a tree: a power of two up to `most` that the device's kernels were seen to allow. */
@@ -65,6 +67,11 @@ bool tn__group_fits(tn__plan *plan);
 /* Points of all axes with a role. */
 int64_t tn__role_extent(const tn__plan *plan, const tn__role *role, tn__role which);
 extern const char tn__letters[]; /* "fdiulm" */
+
+/* segments.c: joins plans that are the same but for sizes and places into one launch, and runs such a plan. */
+void tn__join_segments(tn__plan **first);
+tn_status tn__segments_generate(tn__plan *plan);
+tn_status tn__segments_launch(tn__plan *plan);
 
 /* elementwise.c of this folder: the kernel of plans without an anchor */
 tn_status tn__elementwise_generate(tn__plan *plan);

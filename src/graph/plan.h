@@ -52,6 +52,7 @@ typedef struct tn__plan_output {
     int pointer;
     tn__window window; /* where in the bytes */
     tn__buffer *bytes; /* allocated before the first launch, or written into */
+    int64_t base;      /* element of bytes where the value begins */
 } tn__plan_output;
 
 /* A kernel that a structured operation launches before its main one (packing), with the parameters of its text. */
@@ -98,8 +99,7 @@ struct tn__plan {
     tn__buffer *meta;          /* the parameters, when in a buffer */
     tn__stage stages[2];
     tn__buffer *scratch[2];    /* of the structured operation, allocated by its generate */
-    struct tn__plan *segment_of; /* joined to this one's launch */
-    struct tn__plan *next_segment;
+    tn__plan *next_segment;    /* the same expression over other values, in the same launch (segments.c) */
     tn__plan *next;            /* in launch order */
 };
 

@@ -280,22 +280,36 @@ static tn_status plan_all(run *r)
 
 /* ---- bytes, kernels, launches ---- */
 
+enum { SLAB_STEP = 32 }; /* elements to which the parts of a shared buffer are rounded */
+
+/* Results of a plan's segments lie behind each other in one buffer for each output. */
+static tn_status allocate_output(tn__plan *first, int o)
+{
+    int64_t count = 0;
+    for (tn__plan *p = first; p; p = p->next_segment) {
+        p->outputs[o].base = p->outputs[o].value->base = count;
+        count += p->next_segment ? (p->outputs[o].value->count + SLAB_STEP - 1) / SLAB_STEP * SLAB_STEP : p->outputs[o].value->count;
+    }
+    tn__buffer *bytes = tn__buffer_new(first->device, (uint64_t)count * tn_dtype_size(first->outputs[o].dtype));
+    if (!bytes) return tn_last_status();
+    first->outputs[o].bytes = bytes;
+    for (tn__plan *p = first->next_segment; p; p = p->next_segment) p->outputs[o].bytes = tn__buffer_retain(bytes);
+    return TN_OK;
+}
+
 static tn_status allocate_outputs(run *r)
 {
     for (tn__plan *p = r->first; p; p = p->next)
-        for (int o = 0; o < p->outputs_count; o++) {
-            tn__plan_output *out = &p->outputs[o];
-            if (p->written && o == p->outputs_count - 1) out->bytes = tn__buffer_retain(p->written);
-            else out->bytes = tn__buffer_new(r->device, (uint64_t)value_bytes(out->value));
-            if (!out->bytes) return tn_last_status();
-        }
+        for (int o = 0; o < p->outputs_count; o++)
+            if (p->written && o == p->outputs_count - 1) p->outputs[o].bytes = tn__buffer_retain(p->written);
+            else TN__TRY(allocate_output(p, o));
     return TN_OK;
 }
 
 static tn_status generate_all(run *r)
 {
     for (tn__plan *p = r->first; p; p = p->next)
-        TN__TRY(p->anchor ? p->anchor->op->generate(p) : tn__elementwise_generate(p));
+        TN__TRY(p->anchor ? p->anchor->op->generate(p) : p->next_segment ? tn__segments_generate(p) : tn__elementwise_generate(p));
     return TN_OK;
 }
 
@@ -330,8 +344,8 @@ static void publish(tn__device *device, tn__plan *p)
 static tn_status launch_all(run *r)
 {
     for (tn__plan *p = r->first; p; p = p->next) {
-        TN__TRY(p->anchor ? p->anchor->op->launch(p) : tn__elementwise_launch(p));
-        publish(r->device, p);
+        TN__TRY(p->anchor ? p->anchor->op->launch(p) : p->next_segment ? tn__segments_launch(p) : tn__elementwise_launch(p));
+        for (tn__plan *s = p; s; s = s->next_segment) publish(r->device, s);
     }
     return TN_OK;
 }
@@ -341,7 +355,11 @@ static void free_run(run *r)
     while (r->first) {
         tn__plan *p = r->first;
         r->first = p->next;
-        tn__plan_free(p);
+        while (p) {
+            tn__plan *segment = p->next_segment;
+            tn__plan_free(p);
+            p = segment;
+        }
     }
     tn__free(r->nodes);
 }
@@ -352,6 +370,7 @@ static tn_status execute(run *r)
     tn__lock(&device->graph_lock);
     tn_status status = plan_all(r);
     tn__unlock(&device->graph_lock);
+    if (status == TN_OK) tn__join_segments(&r->first);
     if (status == TN_OK) status = allocate_outputs(r);
     if (status == TN_OK) status = generate_all(r);
     if (status == TN_OK) status = launch_all(r);
@@ -392,8 +411,8 @@ tn_status tn__realize_into(tn__device *device, tn__value *value, const tn__windo
 
 /* ---- everything ---- */
 
-/* Values no pending node reads, retained; under pressure a run computes them a few at a time. */
-static int gather_ends(tn__device *device, tn__value **list, int most)
+/* Values no pending node reads, retained; without `fused` only those that no run has computed on its way yet. */
+static int gather_ends(tn__device *device, tn__value **list, int most, bool fused)
 {
     int count = 0;
     tn__lock(&device->graph_lock);
@@ -401,7 +420,7 @@ static int gather_ends(tn__device *device, tn__value **list, int most)
     for (tn__node *n = graph ? graph->oldest : NULL; n && count < most; n = n->newer)
         for (int i = 0; i < n->results && count < most; i++) {
             tn__value *v = n->out[i];
-            if (!v || v->readers > 0) continue;
+            if (!v || v->readers > 0 || (!fused && v->runs > 0)) continue;
             /* a value that another thread is just freeing is not ours any more */
             int seen = atomic_load(&v->references);
             while (seen > 0 && !atomic_compare_exchange_weak(&v->references, &seen, seen + 1)) {
@@ -412,18 +431,23 @@ static int gather_ends(tn__device *device, tn__value **list, int most)
     return count;
 }
 
-tn_status tn__run_everything(tn__device *device)
+static tn_status run_ends(tn__device *device, bool fused)
 {
     enum { BATCH = 512 };
     tn__value *list[BATCH];
     if (running) return TN_MEMORY;
     for (;;) {
-        const int count = gather_ends(device, list, BATCH);
+        const int count = gather_ends(device, list, BATCH, fused);
         if (count == 0) return TN_OK;
         const tn_status status = tn__realize_values(device, list, count);
         for (int i = 0; i < count; i++) tn__value_release(list[i]);
         TN__TRY(status);
     }
+}
+
+tn_status tn__run_everything(tn__device *device)
+{
+    return run_ends(device, true);
 }
 
 tn_status tn_finish(const char *name)
@@ -433,6 +457,6 @@ tn_status tn_finish(const char *name)
     tn__device *device = tn__device_find(name);
     if (!device) return tn_last_status();
     if (device->is_host || atomic_load(&device->opened) != 1) return TN_OK;
-    TN__TRY(tn__run_everything(device));
+    TN__TRY(run_ends(device, false));
     return tn__device_finish(device);
 }

@@ -136,7 +136,7 @@ static void put_types(tn__generator *g, tn_dtype dtype)
     static const char *const scalars[] = {"float", "double", "uint", "uint", "ulong", "ulong"};
     const tn__compute c = tn__dtypes[dtype].compute;
     tn__text_add(&g->defines, "#define T %s\n#define TW VEC(T)\n", scalars[c]);
-    tn__text_puts(&g->defines, tn_dtype_is_float(dtype) ? "#define MAD(a, b, c) fma(a, b, c)\n" : "#define MAD(a, b, c) ((a) * (b) + (c))\n");
+    tn__text_puts(&g->defines, tn_dtype_is_float(dtype) && g->plan->device->fast_fma ? "#define MAD(a, b, c) fma(a, b, c)\n" : "#define MAD(a, b, c) ((a) * (b) + (c))\n");
 }
 
 /* LOAD_x of an operand: the form's value as the type multiplied in (integers multiply unsigned). Returns the input. */

@@ -182,7 +182,7 @@ static tn_status generate_once(tn__plan *p)
     choose_layout(p, &l);
     p->local = l.tree ? tn__group_size(p->device, TREE_LOCAL) : 1;
     int width = p->deep || l.columns ? tn__plan_width(p, l.role) : 1;
-    if (c == TN__CD || row->indexed) width = width > 8 ? 8 : width;
+    if (row->indexed && c != TN__CD && c < TN__CL && width > 1) width /= 2; /* places are 64-bit */
     tn__generator_start(&g, p, l.role, width, l.n * 2);
     tn__generate_section(&g, 0);
     tn__generate_section(&g, TN__SECTION_END);

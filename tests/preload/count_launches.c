@@ -6,7 +6,7 @@
  *   outside_sources()     every program text given to the driver since then, one after another, with its build options
  *   outside_forget()      starts anew
  * clEnqueueNDRangeKernel, clEnqueueTask and clEnqueueNativeKernel are launches; the last two must never be used.
- * With the variable OUTSIDE_REPORT=FILE, the counts are written there when the process ends. */
+ * With the variable OUTSIDE_REPORT=FILE, the counts are written there when the process ends, and the texts behind them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -109,6 +109,7 @@ __attribute__((destructor)) static void report(void)
     fprintf(file, "launches %llu\n", (unsigned long long)outside_calls("launches"));
     for (int i = 0; i < FUNCTIONS_MAX && counts[i].name; i++)
         fprintf(file, "%s %llu\n", counts[i].name, (unsigned long long)counts[i].calls);
+    fprintf(file, "\n%s", outside_sources());
     fclose(file);
 }
 

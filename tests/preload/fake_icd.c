@@ -6,13 +6,15 @@
  *                   Their devices answer questions and nothing else: clCreateContext gives -6 there.
  *   FAKE_ALONE      any value: the real platforms are not shown
  *   FAKE_FAIL       faults: "clFinish:-5", "clBuildProgram:-11:2" (the second call only), "clFinish:-5:2+" (from the second on),
- *                   several separated by commas. Calls are counted from the last change of the variable.
+ *                   several separated by commas. Calls are counted from the last change of the variable. The code 666
+ *                   kills the process.
  *   FAKE_LOG        build log of programs whose build was made to fail
  *   FAKE_DRIVER     driver version of every device
  *   FAKE_GROUP      limit of every work-group size
  *   FAKE_TOTAL      memory of every device, in bytes */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +77,7 @@ static cl_int fault(const char *function)
         p += *p == ',';
     }
     pthread_mutex_unlock(&lock);
+    if (code == 666) raise(SIGSEGV);
     return code;
 }
 

@@ -27,13 +27,19 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The line number in "name:12:5: error: …", "error: name:12:5: …" or "(12): error …"; 0 when there is none. */
+/* The line number in "name:12:5: error: …", "error: name:12:5: …", "1:12:5: error: …" (the first number is a file's) or
+ * "(12): error …"; 0 when there is none. */
 static long line_number(const char *p, const char *end)
 {
     for (const char *start = p; p < end; p++) {
         if (!is_digit(*p) || (p > start && !strchr(":( ", p[-1]))) continue;
         char *after;
         const long line = strtol(p, &after, 10);
+        if (*after == ':' && is_digit(after[1])) {
+            char *third;
+            const long second = strtol(after + 1, &third, 10);
+            if (second > 0 && *third == ':' && is_digit(third[1])) return second;
+        }
         if (line > 0 && *after && strchr(":),", *after)) return line;
         p = after - 1;
     }

@@ -36,6 +36,7 @@ static tn_status open_device(tn__device *device)
         return tn__fail(TN_DEVICE, "%s (%s, %s) cannot be used: %s%s%s", device->name, device->info.description,
                         device->info.platform, state->unfit, state->cl->missing ? ", " : "",
                         state->cl->missing ? state->cl->missing : "");
+    tn__cl_choose_profile(device);
     tn_status status = connect(device);
     if (status == TN_OK) status = tn__cl_probe(device);
     if (status != TN_OK) disconnect(device, true);

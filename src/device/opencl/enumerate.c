@@ -93,6 +93,7 @@ static void describe_numbers(tn__device *device)
     info->memory_total = ask_number(state, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     info->memory_allocation = ask_number(state, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
     device->parameter_bytes = ask_number(state, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof(size_t));
+    device->fast_fma = (ask_number(state, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_ulong)) & CL_FP_FMA) != 0;
     device->correct_divide =
         (ask_number(state, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_ulong)) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
 }
@@ -104,6 +105,15 @@ static size_t first_item_size(const tn__cl_device *state, size_t limit)
         sizes[0] == 0)
         return limit;
     return sizes[0] < limit ? sizes[0] : limit;
+}
+
+void tn__cl_choose_profile(tn__device *device)
+{
+    const tn__cl_device *state = device->state;
+    const char *forced = tn__setting_text(TN__SET_PROFILE, NULL);
+    device->profile = state->own_profile;
+    if (*forced) device->profile = strcmp(forced, "wide") == 0 ? TN__WIDE : TN__DEEP;
+    device->info.profile = device->profile == TN__WIDE ? "wide" : "deep";
 }
 
 /* The CLASS row that fits, and the profile it asks for. */
@@ -129,10 +139,8 @@ static void classify(tn__device *device, tn__device_type type)
             !(strstr(name, rows[i].marker) || strstr(platform, rows[i].marker))))
         i++;
     device->class = &rows[i].class;
-    device->profile = (tn__profile)rows[i].profile;
-    const char *forced = tn__setting_text(TN__SET_PROFILE, NULL);
-    if (*forced) device->profile = strcmp(forced, "wide") == 0 ? TN__WIDE : TN__DEEP;
-    device->info.profile = device->profile == TN__WIDE ? "wide" : "deep";
+    ((tn__cl_device *)device->state)->own_profile = (tn__profile)rows[i].profile;
+    tn__cl_choose_profile(device);
 }
 
 static void describe(tn__device *device, tn__device_type type)

@@ -24,6 +24,7 @@ typedef struct tn__cl_device {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
+    tn__profile own_profile;
     size_t max_items;      /* of a work-group's first dimension */
     const char *unfit;     /* why it cannot be opened at all, found while enumerating; NULL */
     const char *platform_version;

@@ -1,0 +1,90 @@
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { TEXT = 128 };
+
+static const char *const copy_names[COPIES] = {"kernel", "driver", "memcpy"};
+
+static double gbps(const result *r)
+{
+    return work_bytes(r->work, &r->shape) / r->min_ms * 1e-6;
+}
+
+static double gflops(const result *r)
+{
+    return work_flops(r->work, &r->shape) / r->min_ms * 1e-6;
+}
+
+static int fastest_copy(const result *r)
+{
+    int best = 0;
+    for (int i = 1; i < COPIES; i++)
+        if (r->copies[i] > r->copies[best])
+            best = i;
+    return best;
+}
+
+static const char *shape_text(const tn_shape *shape, char text[TEXT])
+{
+    int at = snprintf(text, TEXT, "[");
+    for (int i = 0; i < shape->ndim && at < TEXT - 24; i++)
+        at += snprintf(text + at, (size_t)(TEXT - at), "%s%" PRId64, i ? ", " : "", shape->dim[i]);
+    snprintf(text + at, (size_t)(TEXT - at), "]");
+    return text;
+}
+
+void report_list(void)
+{
+    char text[TEXT];
+    printf("%-10s %-15s %-6s %12s %12s  %s\n", "work", "shape", "dtype", "MB moved", "MFLOP", "");
+    for (int i = 0; work_at(i); i++) {
+        const work *w = work_at(i);
+        printf("%-10s %-15s %-6s %12.1f %12.1f  %s\n", w->name, shape_text(&w->shape, text), tn_dtype_name(w->dtype),
+               1e-6 * work_bytes(w, &w->shape), 1e-6 * work_flops(w, &w->shape), w->what);
+    }
+}
+
+void report_heading(void)
+{
+    printf("%-10s %-8s %-15s %-6s %10s %10s %9s %9s %9s\n", "work", "device", "shape", "dtype", "min ms", "median ms",
+           "GB/s", "GFLOP/s", "launches");
+    fflush(stdout);
+}
+
+void report_row(const result *r)
+{
+    char text[TEXT];
+    printf("%-10s %-8s %-15s %-6s %10.3f %10.3f %9.2f %9.2f %9" PRIu64 "\n", r->work->name, r->device,
+           shape_text(&r->shape, text), tn_dtype_name(r->work->dtype), r->min_ms, r->median_ms, gbps(r), gflops(r),
+           r->launches);
+    if (r->beside_copies) {
+        const int best = fastest_copy(r);
+        printf("%-10s %.2f of the fastest copy, %s; copies in GB/s:", "", gbps(r) / r->copies[best], copy_names[best]);
+        for (int i = 0; i < COPIES; i++)
+            if (r->copies[i] > 0)
+                printf("%s %s %.2f", i ? "," : "", copy_names[i], r->copies[i]);
+        printf("\n");
+    }
+    fflush(stdout);
+}
+
+void report_json(const result *r)
+{
+    char text[TEXT];
+    printf("{\"name\": \"%s\", \"device\": \"%s\", \"shape\": %s, \"dtype\": \"%s\", \"min_ms\": %.4f, "
+           "\"median_ms\": %.4f, \"gbps\": %.3f, \"gflops\": %.3f, \"launches\": %" PRIu64 ", \"repetitions\": %d",
+           r->work->name, r->device, shape_text(&r->shape, text), tn_dtype_name(r->work->dtype), r->min_ms,
+           r->median_ms, gbps(r), gflops(r), r->launches, r->rounds);
+    if (r->beside_copies) {
+        const int best = fastest_copy(r);
+        printf(", \"of_copy\": %.3f, \"fastest_copy\": \"%s\"", gbps(r) / r->copies[best], copy_names[best]);
+        for (int i = 0; i < COPIES; i++) {
+            printf(", \"%s_gbps\": ", copy_names[i]);
+            printf(r->copies[i] > 0 ? "%.3f" : "null", r->copies[i]);
+        }
+    }
+    printf("}\n");
+    fflush(stdout);
+}

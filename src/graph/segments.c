@@ -1,0 +1,265 @@
+/* One launch for the same expression over values of different sizes (an optimizer over all parameters). Segments share the
+ * text; what differs - places, extents, numbers of units - are rows of a table in a buffer, and pointers are chosen by the
+ * segment's number. */
+#include "graph/generate.h"
+#include <string.h>
+
+enum { MOST_SEGMENTS = 64, RUN = 2048, GROUPS_PER_UNIT = 16, WIDE_LOCAL = 128, WIDE_GROUPS_PER_UNIT = 32 };
+
+/* ---- joining ---- */
+
+static bool is_flat(const tn__plan *p)
+{
+    if (p->anchor || p->written || p->rank > 1) return false;
+    for (int i = 0; i < p->inputs_count; i++)
+        if (!p->inputs[i].value || (p->rank == 1 && p->inputs[i].window.stride[0] != 1 && p->inputs[i].window.stride[0] != 0)) return false;
+    return true;
+}
+
+/* An input that stands still along a single element counts as moving: the text is made for the larger ones. */
+static int64_t flat_stride(const tn__plan *p, const tn__window *w)
+{
+    return p->rank == 0 || p->dim[0] == 1 ? 1 : w->stride[0];
+}
+
+static bool same_steps(const tn__plan *a, const tn__plan *b)
+{
+    for (int s = 0; s < a->steps_count; s++) {
+        const tn__step *x = &a->steps[s], *y = &b->steps[s];
+        if (x->kind != y->kind || memcmp(x->a, y->a, sizeof x->a) != 0 || x->dtype != y->dtype || x->row != y->row) return false;
+        if ((x->kind == TN__APPLY || x->kind == TN__CONVERT) && x->from != y->from) return false;
+    }
+    return true;
+}
+
+static bool same_plans(const tn__plan *a, const tn__plan *b)
+{
+    if (a->level != b->level || a->rank != b->rank || a->steps_count != b->steps_count || a->inputs_count != b->inputs_count ||
+        a->numbers_count != b->numbers_count || a->outputs_count != b->outputs_count)
+        return false;
+    for (int i = 0; i < a->inputs_count; i++)
+        if (a->inputs[i].dtype != b->inputs[i].dtype || a->inputs[i].pointer != b->inputs[i].pointer ||
+            flat_stride(a, &a->inputs[i].window) != flat_stride(b, &b->inputs[i].window))
+            return false;
+    for (int n = 0; n < a->numbers_count; n++)
+        if (a->numbers[n].compute != b->numbers[n].compute || a->numbers[n].m != b->numbers[n].m) return false;
+    for (int o = 0; o < a->outputs_count; o++)
+        if (a->outputs[o].dtype != b->outputs[o].dtype || a->outputs[o].step != b->outputs[o].step) return false;
+    return same_steps(a, b);
+}
+
+static int pointers_of(const tn__plan *p)
+{
+    int most = 0;
+    for (int i = 0; i < p->inputs_count; i++)
+        if (p->inputs[i].value && p->inputs[i].pointer >= most) most = p->inputs[i].pointer + 1;
+    return most;
+}
+
+/* An axis of one element has been dropped from some plans and not from others: all flat plans get one axis. */
+static void give_axis(tn__plan *p)
+{
+    if (p->rank == 1) return;
+    p->rank = 1;
+    p->dim[0] = 1;
+    p->group[0] = 0;
+}
+
+void tn__join_segments(tn__plan **first)
+{
+    for (tn__plan *head = *first; head; head = head->next) {
+        if (!is_flat(head)) continue;
+        const int pointers = pointers_of(head), budget = (int)(head->device->parameter_bytes / 8) * 3 / 4 - head->outputs_count;
+        tn__plan *tail = head;
+        int count = 1;
+        for (tn__plan **link = &head->next; *link && count < MOST_SEGMENTS && (count + 1) * pointers <= budget;) {
+            tn__plan *other = *link;
+            give_axis(head);
+            if (is_flat(other)) give_axis(other);
+            if (!is_flat(other) || !same_plans(head, other)) {
+                link = &other->next;
+                continue;
+            }
+            *link = other->next;
+            other->next = NULL;
+            tail->next_segment = other;
+            tail = other;
+            count++;
+        }
+    }
+}
+
+/* ---- pointers ---- */
+
+typedef struct pointer_table {
+    int count;
+    tn__value *value[160]; /* the distinct inputs */
+    int pointer[160];      /* which pointer of the text each stands for */
+} pointer_table;
+
+static tn__value *value_behind(const tn__plan *p, int pointer)
+{
+    for (int i = 0; i < p->inputs_count; i++)
+        if (p->inputs[i].value && p->inputs[i].pointer == pointer) return p->inputs[i].value;
+    return NULL;
+}
+
+static int table_index(pointer_table *t, tn__value *value, int pointer)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->pointer[i] == pointer && (t->value[i] == value || (value->buffer && t->value[i]->buffer == value->buffer))) return i;
+    t->value[t->count] = value;
+    t->pointer[t->count] = pointer;
+    return t->count++;
+}
+
+static void fill_table(const tn__plan *head, pointer_table *t)
+{
+    t->count = 0;
+    for (int pointer = 0; pointer < pointers_of(head); pointer++)
+        for (const tn__plan *p = head; p; p = p->next_segment) (void)table_index(t, value_behind(p, pointer), pointer);
+}
+
+static tn_dtype pointer_dtype(const tn__plan *p, int pointer)
+{
+    int i = 0;
+    while (p->inputs[i].pointer != pointer) i++;
+    return p->inputs[i].dtype;
+}
+
+/* "const float *p0 = s == 0 ? i0 : s == 1 ? i1 : i2;", shorter where neighbours share one. */
+static void put_select(tn__generator *g, const tn__plan *head, pointer_table *t)
+{
+    tn__text_puts(&g->macros, "#define SELECT(s)");
+    for (int pointer = 0; pointer < pointers_of(head); pointer++) {
+        tn__text_add(&g->macros, " \\\n    __global const P_%s *const p%d = ", tn_dtype_name(pointer_dtype(head, pointer)), pointer);
+        int s = 0;
+        for (const tn__plan *p = head; p; p = p->next_segment, s++) {
+            const int at = table_index(t, value_behind(p, pointer), pointer);
+            const bool last = !p->next_segment;
+            if (!last && table_index(t, value_behind(p->next_segment, pointer), pointer) == at) continue;
+            if (last) tn__text_add(&g->macros, "i%d;", at);
+            else tn__text_add(&g->macros, "(s) <= %d ? i%d : ", s, at);
+        }
+    }
+    tn__text_puts(&g->macros, "\n");
+}
+
+static void put_parameters(tn__generator *g, const tn__plan *head, const pointer_table *t)
+{
+    static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
+    tn__text *out = &g->parameters;
+    tn__text_puts(out, "#define PARAMS");
+    for (int o = 0; o < head->outputs_count; o++) tn__text_add(out, " __global P_%s *restrict q%d,", tn_dtype_name(head->outputs[o].dtype), o);
+    for (int i = 0; i < t->count; i++) tn__text_add(out, " __global const P_%s *i%d,", tn_dtype_name(pointer_dtype(head, t->pointer[i])), i);
+    for (int n = 0; n < head->numbers_count; n++) tn__text_add(out, " const %s k%d,", scalars[head->numbers[n].compute], n);
+    tn__text_puts(out, " __global const long *restrict meta,\n");
+    for (int e = 0; e < head->parameters_count; e++) tn__text_add(out, "#define e%d ((IDX)meta[place + %d])\n", e, e);
+}
+
+/* ---- the program and its table ---- */
+
+static int64_t units_of(const tn__plan *p, int64_t run)
+{
+    return (p->dim[0] + run - 1) / run;
+}
+
+/* A segment's row: its parameters, extent, first unit. */
+static tn_status write_table(tn__plan *head, int64_t run, int segments)
+{
+    enum { MOST_ROW = 512 };
+    int64_t table[MOST_ROW * 4], first = 0;
+    const int row = head->parameters_count + 2;
+    if (row > MOST_ROW) return tn__fail(TN_INTERNAL, "a segment of %d parameters", row);
+    tn__buffer_release(head->meta);
+    head->meta = tn__buffer_new(head->device, (uint64_t)row * (uint64_t)segments * 8);
+    if (!head->meta) return tn_last_status();
+    int filled = 0, written = 0;
+    for (const tn__plan *p = head; p; p = p->next_segment) {
+        memcpy(table + filled, p->parameters, (size_t)head->parameters_count * sizeof table[0]);
+        table[filled + row - 2] = p->dim[0];
+        table[filled + row - 1] = first;
+        first += units_of(p, run);
+        filled += row;
+        if (p->next_segment && filled + row <= MOST_ROW * 4) continue;
+        TN__TRY(tn__buffer_write(head->meta, (uint64_t)written * 8, table, (uint64_t)filled * 8));
+        written += filled;
+        filled = 0;
+    }
+    return TN_OK;
+}
+
+/* The macros of one plan; only the first one's text is used, of the others the parameters. */
+static void generate_macros(tn__generator *g, tn__plan *p, int width, int64_t extra)
+{
+    const tn__role role[1] = {TN__INNER};
+    const int64_t n = p->dim[0];
+    tn__generator_start(g, p, role, width, extra);
+    p->dim[0] = n > 1 ? n : 2; /* the text treats one element as a row */
+    for (int i = 0; n == 1 && i < p->inputs_count; i++) p->inputs[i].window.stride[0] = 1;
+    for (int o = 0; n == 1 && o < p->outputs_count; o++) p->outputs[o].window.stride[0] = 1;
+    tn__generate_section(g, TN__SECTION_END);
+    tn__generate_single(g);
+    p->dim[0] = n;
+}
+
+static int lanes_of(const tn__plan *head)
+{
+    const tn__role role[1] = {TN__INNER};
+    int width = 1;
+    for (const tn__plan *p = head; p; p = p->next_segment) {
+        const int w = tn__plan_width(p, role);
+        if (w > width) width = w;
+    }
+    return width;
+}
+
+tn_status tn__segments_generate(tn__plan *head)
+{
+    tn__generator g;
+    pointer_table table;
+    int64_t extra = 0;
+    int segments = 0;
+    const int width = lanes_of(head);
+    for (tn__plan *p = head; p; p = p->next_segment, segments++)
+        for (int k = 0; k < p->inputs_count + p->outputs_count; k++) {
+            const int64_t at = k < p->inputs_count ? p->inputs[k].value->base + p->inputs[k].window.offset : p->outputs[k - p->inputs_count].base;
+            if (at + p->dim[0] > extra) extra = at + p->dim[0];
+        }
+    for (tn__plan *p = head->next_segment; p; p = p->next_segment) {
+        generate_macros(&g, p, width, extra);
+        tn__generator_free(&g);
+    }
+    generate_macros(&g, head, width, extra);
+    fill_table(head, &table);
+    put_select(&g, head, &table);
+    put_parameters(&g, head, &table);
+    tn__text_add(&g.defines, "#define SEGMENTS %d\n#define ROW %d\n", segments, head->parameters_count + 2);
+    const tn_status status = tn__generator_finish(&g, "segments.cl", "segments");
+    return status == TN_OK ? write_table(head, head->deep ? RUN : width, segments) : status;
+}
+
+tn_status tn__segments_launch(tn__plan *head)
+{
+    tn__argument a[TN__ARGUMENTS];
+    pointer_table table;
+    int count = 0;
+    fill_table(head, &table);
+    for (int o = 0; o < head->outputs_count; o++) a[count++] = (tn__argument){.buffer = head->outputs[o].bytes};
+    for (int i = 0; i < table.count; i++) a[count++] = (tn__argument){.buffer = table.value[i]->buffer};
+    for (int k = 0; k < head->numbers_count; k++) a[count++] = tn__number_argument(&head->numbers[k]);
+    a[count++] = (tn__argument){.buffer = head->meta};
+    const int64_t run = head->deep ? RUN : head->width;
+    int64_t units = 0;
+    for (const tn__plan *p = head; p; p = p->next_segment) units += units_of(p, run);
+    const int64_t items = (int64_t)head->device->compute_units * GROUPS_PER_UNIT, per = head->deep ? (units + items - 1) / items : 1;
+    tn__argument_index(head, a, &count, run);
+    tn__argument_index(head, a, &count, units);
+    tn__argument_index(head, a, &count, per);
+    if (head->deep) return tn__launch(head->kernel, a, count, (uint64_t)((units + per - 1) / per), 1);
+    uint64_t local = tn__kernel_max_group(head->kernel) < WIDE_LOCAL ? tn__kernel_max_group(head->kernel) : WIDE_LOCAL;
+    uint64_t groups = ((uint64_t)units + local - 1) / local;
+    const uint64_t bound = (uint64_t)head->device->compute_units * WIDE_GROUPS_PER_UNIT;
+    if (groups > bound) groups = bound;
+    return tn__launch(head->kernel, a, count, groups * local, local);
+}

@@ -1,0 +1,126 @@
+/* The tenon command. */
+#include "device_kit.h"
+
+#define TOOL TN_TEST_BUILD_DIR "/tenon"
+
+static char output[1 << 16];
+
+/* Runs the command; gives its exit status and leaves both its outputs in output. */
+static int run(const char *arguments)
+{
+    char line[512];
+    snprintf(line, sizeof line, "%s %s 2>&1", TOOL, arguments);
+    FILE *pipe = popen(line, "r");
+    ck_assert_ptr_nonnull(pipe);
+    const size_t length = fread(output, 1, sizeof output - 1, pipe);
+    output[length] = '\0';
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#define NEEDS_TOOL() SKIP_IF(access(TOOL, X_OK) != 0, "the command was not built")
+
+static void use_fake(const char *platforms)
+{
+    setenv("TENON_OPENCL", FAKE_ICD, 1);
+    setenv("FAKE_PLATFORMS", platforms, 1);
+}
+
+static void use_none(void)
+{
+    if (kit_is("none"))
+        setenv("TENON_OPENCL", "none", 1);
+    else
+        unsetenv("TENON_OPENCL");
+}
+
+START_TEST(help_and_version_tell_what_there_is)
+{
+    NEEDS_TOOL();
+    ck_assert_int_eq(run("--help"), 0);
+    ck_assert_has(output, "tenon devices [--json]");
+    ck_assert_int_eq(run("--version"), 0);
+    ck_assert_has(output, tn_version());
+    ck_assert_int_eq(run("nonsense"), 2);
+    ck_assert_has(output, "nonsense");
+    ck_assert_int_eq(run(""), 2);
+    ck_assert_int_eq(run("devices --xml"), 2);
+}
+END_TEST
+
+START_TEST(devices_lists_the_device_under_test_as_usable)
+{
+    char line[64];
+    NEEDS_TOOL();
+    ck_assert_int_eq(run("devices"), 0);
+    snprintf(line, sizeof line, "\n%s ", kit_device());
+    ck_assert_has(output, line);
+    ck_assert_has(output, "\nhost ");
+    ck_assert_ptr_null(strstr(output, "not usable"));
+    if (strcmp(kit_device(), "host") == 0) ck_assert_has(output, "no OpenCL device: ");
+}
+END_TEST
+
+START_TEST(devices_as_json_has_every_field)
+{
+    static const char *const fields[] = {"name",        "type",         "vendor",         "platform",     "driver",         "usable",
+                                         "software",    "memory_total", "memory_in_use",  "compute_units", "vector_width",  "fp16",
+                                         "fp64",        "version",      "max_work_group", "c_version",    "description",    "profile",
+                                         "error",       "default",      "memory_allocation"};
+    NEEDS_TOOL();
+    ck_assert_int_eq(run("devices --json"), 0);
+    ck_assert_int_eq(output[0], '[');
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "\"%s\": ", fields[i]);
+        ck_assert_has(output, key);
+    }
+    ck_assert_has(output, "\"name\": \"host\"");
+    ck_assert_has(output, "\"default\": true");
+    ck_assert_has(output, "\n]\n");
+}
+END_TEST
+
+START_TEST(C04_devices_says_what_could_not_be_used_and_why)
+{
+    NEEDS_TOOL();
+    NEEDS_FAKE();
+    use_fake("Broken=accel");
+    ck_assert_int_eq(run("devices"), 0);
+    ck_assert_has(output, "accel:0");
+    ck_assert_has(output, "clCreateContext gives -6");
+    use_none();
+}
+END_TEST
+
+START_TEST(C10_a_driver_that_crashes_is_reported)
+{
+    NEEDS_TOOL();
+    NEEDS_FAKE();
+    use_fake("Fragile=accel");
+    setenv("FAKE_ALONE", "1", 1);
+    setenv("FAKE_FAIL", "clCreateContext:666", 1);
+    ck_assert_int_eq(run("devices"), 0);
+    ck_assert_has(output, "accel:0");
+    ck_assert_has(output, "not usable: its driver crashed");
+    ck_assert_int_eq(run("devices --json"), 0);
+    ck_assert_has(output, "\"usable\": false");
+    setenv("FAKE_FAIL", "clGetPlatformIDs:666", 1);
+    ck_assert_int_eq(run("devices"), 0);
+    ck_assert_has(output, "\nhost ");
+    ck_assert_has(output, "crashed");
+    use_none();
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    const TTest *const tests[] = {
+        help_and_version_tell_what_there_is,
+        devices_lists_the_device_under_test_as_usable,
+        devices_as_json_has_every_field,
+        C04_devices_says_what_could_not_be_used_and_why,
+        C10_a_driver_that_crashes_is_reported,
+    };
+    return kit_main(argc, argv, "tool", tests, sizeof tests / sizeof *tests, NULL);
+}
