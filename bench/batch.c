@@ -98,7 +98,7 @@ static bool make_copies(batch *b)
 static bool measure_all(batch *b)
 {
     contender *list[BATCH_MOST + COPIES];
-    const pace pace = {b->on->quick ? seconds_quick : seconds_full, b->on->repeat};
+    const pace p = {b->on->quick ? seconds_quick : seconds_full, b->on->repeat};
     int count = 0;
     for (int i = 0; i < b->count; i++)
         list[count++] = &b->jobs[i].c;
@@ -106,7 +106,7 @@ static bool measure_all(batch *b)
         list[count++] = &b->host_c;
     if (b->driver)
         list[count++] = &b->driver_c;
-    return measure(list, count, &pace);
+    return measure(list, count, &p);
 }
 
 /* Gigabytes per second of a copy of that size, at its best. */

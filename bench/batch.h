@@ -16,6 +16,6 @@ typedef struct conditions {
 
 /* Measures the works and prints a result for each. Those that memory alone limits (by_copies) may be measured together, beside
  * three copies: by a kernel, by the driver, and by memcpy in host memory. False, with a sentence printed, when one failed. */
-bool batch_run(const work *const *works, int count, const conditions *conditions);
+bool batch_run(const work *const *works, int count, const conditions *on);
 
 #endif

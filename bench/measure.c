@@ -63,20 +63,20 @@ static int ascending(const void *x, const void *y)
 }
 
 /* How much of the work is done, 1 at the end. */
-static double done(const pace *pace, int count, int rounds, double begin)
+static double done(const pace *p, int count, int rounds, double begin)
 {
     if (rounds == MEASURE_ROUNDS)
         return 1;
-    if (pace->repeat)
-        return (double)rounds / pace->repeat;
-    const double by_time = (measure_now() - begin) / (1e3 * pace->seconds * count);
+    if (p->repeat)
+        return (double)rounds / p->repeat;
+    const double by_time = (measure_now() - begin) / (1e3 * p->seconds * count);
     const double by_rounds = (double)rounds / LEAST_ROUNDS;
     return by_time < by_rounds ? by_time : by_rounds;
 }
 
-bool measure(contender *const *list, int count, const pace *pace)
+bool measure(contender *const *list, int count, const pace *p)
 {
-    progress p = progress_begin();
+    progress seen = progress_begin();
     bool good = true;
     for (int i = 0; i < count; i++) {
         list[i]->rounds = 0;
@@ -87,13 +87,13 @@ bool measure(contender *const *list, int count, const pace *pace)
         if (round == 0)
             begin = measure_now();
         for (int i = 0; good && i < count; i++) {
-            progress_show(&p, list[i]->name, share);
+            progress_show(&seen, list[i]->name, share);
             good = do_once(list[i], round >= 0);
         }
         if (round >= 0)
-            share = done(pace, count, round + 1, begin);
+            share = done(p, count, round + 1, begin);
     }
-    progress_end(&p);
+    progress_end(&seen);
     for (int i = 0; i < count; i++)
         qsort(list[i]->ms, (size_t)list[i]->rounds, sizeof *list[i]->ms, ascending);
     return good;

@@ -23,7 +23,7 @@ typedef struct pace {
 } pace;
 
 /* False when one failed. */
-bool measure(contender *const *list, int count, const pace *pace);
+bool measure(contender *const *list, int count, const pace *p);
 double contender_min(const contender *c);
 double contender_median(const contender *c);
 

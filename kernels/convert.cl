@@ -6,38 +6,55 @@
  *   ROUND_<dtype>(v)      a compute value as the dtype holds it
  *   CLIP_<dtype>(v)       a value that was a float, into a narrow integer's range
  *   ODD_<letter>(v)       to f32 rounded to odd, before a rounding to 16 bits */
-/* Single halves go through integers: PoCL 3.1's vectoriser leaves elements out where a loop calls vload_half and vstore_half
+/* f16 is loaded and stored as integers and converted here: PoCL 3.1 takes vload_half8 for aligned, and crashes
  * (docs/drivers.md). A value to be stored has been rounded already. */
 #ifdef USES_f16
+static Tf half_values(Tu h)
+{
+    const Tu m = h & (Tu)(0x3ff), e = (h >> 10) & (Tu)(31), sign = (h & (Tu)(0x8000)) << 16;
+    const Tu small = AS(uint, TO(float, m) * (Tf)(0x1p-24f)), normal = ((e + (Tu)(112)) << 23) | (m << 13);
+    const Tu special = (Tu)(0x7f800000) | (m << 13);
+    return AS(float, select(select(normal, small, MASK32(e == (Tu)(0))), special, MASK32(e == (Tu)(31))) | sign);
+}
+static Tu half_bits(Tf v)
+{
+    const Tu a = AS(uint, v) & (Tu)(0x7fffffff), sign = (AS(uint, v) >> 16) & (Tu)(0x8000);
+    const Tu small = TO(uint, select(AS(float, a), (Tf)(0.0f), MASK32(a >= (Tu)(0x38800000))) * (Tf)(0x1p24f));
+    const Tu special = (Tu)(0x7c00) | select((Tu)(0), (Tu)(0x200), MASK32(a > (Tu)(0x7f800000)));
+    const Tu normal = (a - (Tu)(0x38000000)) >> 13;
+    return select(select(normal, small, MASK32(a < (Tu)(0x38800000))), special, MASK32(a >= (Tu)(0x7f800000))) | sign;
+}
 static float half_value(ushort h)
 {
     const uint m = (uint)h & 0x3ffu, e = ((uint)h >> 10) & 31u, sign = ((uint)h & 0x8000u) << 16;
     const uint normal = ((e + 112u) << 23) | (m << 13), special = 0x7f800000u | (m << 13);
     return as_float((e == 0u ? as_uint((float)m * 0x1p-24f) : e == 31u ? special : normal) | sign);
 }
-static ushort half_bits(float v)
+static ushort half_bits1(float v)
 {
     const uint a = as_uint(v) & 0x7fffffffu, sign = (as_uint(v) >> 16) & 0x8000u;
     const uint special = 0x7c00u | (a > 0x7f800000u ? 0x200u : 0u);
     return (ushort)(sign | (a >= 0x7f800000u ? special : a < 0x38800000u ? (uint)(as_float(a) * 0x1p24f) : (a - 0x38000000u) >> 13));
 }
 #endif
-#define HALF1(p, i) half_value(((__global const ushort *)(p))[i])
-#define SET_HALF1(p, i, v) (((__global ushort *)(p))[i] = half_bits(v))
+
+/* Place of a vector that begins at j: moved back so that it ends with the n elements, n >= W. With one lane there is nothing to
+ * move, and the loop must not look as if there were: PoCL 3.1's epilogue vectoriser loses iterations (docs/drivers.md). */
+#if W == 1
+#define MOVED(j, n) (j)
+#else
+#define MOVED(j, n) min(j, (n) - W)
+#endif
 
 #if W == 1
 #define VLOAD(p, i) ((p)[i])
 #define VSTORE(p, i, v) ((p)[i] = (v))
-#define VLOAD_HALF(p, i) HALF1(p, i)
-#define VSTORE_HALF(p, i, v) SET_HALF1(p, i, v)
 #else
 #define VLOAD(p, i) CAT(vload, W)(0, (p) + (i))
 #define VSTORE(p, i, v) CAT(vstore, W)(v, 0, (p) + (i))
-#define VLOAD_HALF(p, i) CAT(vload_half, W)(0, (p) + (i))
-#define VSTORE_HALF(p, i, v) CAT(vstore_half, W)(v, 0, (p) + (i))
 #endif
 
-#define P_f16 half
+#define P_f16 ushort
 #define P_bf16 ushort
 #define P_f32 float
 #define P_f64 double
@@ -51,7 +68,7 @@ static ushort half_bits(float v)
 #define P_u64 ulong
 #define P_bool uchar
 
-#define LOAD_f16(p, i) VLOAD_HALF(p, i)
+#define LOAD_f16(p, i) half_values(TO(uint, VLOAD(p, i)))
 #define LOAD_bf16(p, i) AS(float, TO(uint, VLOAD(p, i)) << 16)
 #define LOAD_f32(p, i) VLOAD(p, i)
 #define LOAD_f64(p, i) VLOAD(p, i)
@@ -65,7 +82,7 @@ static ushort half_bits(float v)
 #define LOAD_u64(p, i) VLOAD(p, i)
 #define LOAD_bool(p, i) TO(uint, VLOAD(p, i))
 
-#define LOAD1_f16(p, i) HALF1(p, i)
+#define LOAD1_f16(p, i) half_value((p)[i])
 #define LOAD1_bf16(p, i) as_float((uint)(p)[i] << 16)
 #define LOAD1_f32(p, i) ((p)[i])
 #define LOAD1_f64(p, i) ((p)[i])
@@ -79,7 +96,7 @@ static ushort half_bits(float v)
 #define LOAD1_u64(p, i) ((p)[i])
 #define LOAD1_bool(p, i) ((uint)(p)[i])
 
-#define STORE_f16(p, i, v) VSTORE_HALF(p, i, v)
+#define STORE_f16(p, i, v) VSTORE(p, i, TO(ushort, half_bits(v)))
 #define STORE_bf16(p, i, v) VSTORE(p, i, TO(ushort, AS(uint, v) >> 16))
 #define STORE_f32(p, i, v) VSTORE(p, i, v)
 #define STORE_f64(p, i, v) VSTORE(p, i, v)
@@ -94,7 +111,7 @@ static ushort half_bits(float v)
 #define STORE_bool(p, i, v) VSTORE(p, i, TO(uchar, v))
 
 /* one scalar, already in its compute type */
-#define STORE1_f16(p, i, v) SET_HALF1(p, i, v)
+#define STORE1_f16(p, i, v) ((p)[i] = half_bits1(v))
 #define STORE1_bf16(p, i, v) ((p)[i] = (ushort)(as_uint(v) >> 16))
 #define STORE1_f32(p, i, v) ((p)[i] = (v))
 #define STORE1_f64(p, i, v) ((p)[i] = (v))

@@ -17,7 +17,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void elementwise(PARAMS 
         const IDX last = min(first + run, n0);
         OUTER(o)
         for (IDX j = first; j < last; j += W) {
-            const IDX i = min(j, n0 - W);
+            const IDX i = MOVED(j, n0);
             EVAL(i)
             STORE(i)
         }
@@ -28,7 +28,7 @@ __kernel void elementwise(PARAMS const IDX n0, const IDX vectors, const IDX tota
 {
     for (IDX t = (IDX)get_global_id(0); t < total; t += (IDX)get_global_size(0)) {
         const IDX o = t / vectors;
-        const IDX i = min((t - o * vectors) * W, n0 - W);
+        const IDX i = MOVED((t - o * vectors) * W, n0);
         OUTER(o)
         EVAL(i)
         STORE(i)

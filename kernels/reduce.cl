@@ -90,7 +90,7 @@ __kernel GROUP void reduce(PARAMS const IDX outputs, const IDX n, const IDX ni, 
 #if BY_COLUMNS
         const IDX vectors = (columns + W - 1) / W;
         const IDX o = unit / vectors;
-        const IDX i = min((unit - o * vectors) * W, columns - W);
+        const IDX i = MOVED((unit - o * vectors) * W, columns);
         P0_OUTER(o)
         for (IDX m = r0; m < r1; m++) {
             P0_MIDDLE(m)
@@ -156,7 +156,7 @@ __kernel void reduce_finish(PARAMS const IDX outputs, const IDX segments, const 
 #if BY_COLUMNS
         const IDX vectors = (columns + W - 1) / W;
         const IDX o = u / vectors;
-        const IDX i = min((u - o * vectors) * W, columns - W);
+        const IDX i = MOVED((u - o * vectors) * W, columns);
         const IDX out = o * columns + i;
 #else
         const IDX o = u, i = 0, out = u;

@@ -9,7 +9,7 @@
 #if DEEP
 /* In loops that evaluate or store, the last vector is moved back: what it keeps is the same again. In between, vectors run over
  * the padding. FRESH leaves out lanes that were counted before, or are padding. */
-#define LOOP_MOVED for (IDX j = 0, i = 0; i = min(j, n - W), j < n; j += W)
+#define LOOP_MOVED for (IDX j = 0, i = 0; i = MOVED(j, n), j < n; j += W)
 #define LOOP_PADDED for (IDX j = 0, i = 0; i = j, j < n; j += W)
 #define FRESH ((LANE_NUMBERS >= (VEC(int))((int)(j - i))) & (LANE_NUMBERS < (VEC(int))((int)min(n - i, (IDX)W))))
 #define KEPT VLOAD(row, i)

@@ -31,7 +31,7 @@ __kernel GROUP void segments(PARAMS const IDX run, const IDX units, const IDX pe
             }
         } else {
             for (IDX j = first; j < last; j += W) {
-                const IDX i = min(j, n0 - W);
+                const IDX i = MOVED(j, n0);
                 E_EVAL(i)
                 E_STORE(i)
             }

@@ -7,6 +7,7 @@
 typedef struct tn__graph {
     tn__node *oldest, *newest;
     int pending;
+    uint64_t bytes; /* of the pending results, were they all stored */
     uint64_t walk; /* stamp of the last walk over nodes */
 } tn__graph;
 

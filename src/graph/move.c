@@ -85,7 +85,7 @@ tn_tensor *tn_from(tn_dtype dtype, tn_shape shape, const void *data, const char 
 
 /* ---- bytes of what is pending ---- */
 
-tn_tensor *tn__with_bytes(tn_tensor *x)
+tn_tensor *tn__with_bytes(tn_tensor *x, bool fixed)
 {
     tn__value *v = x->storage->value;
     if (!tn__value_pending(v)) return tn__tensor_alias(x);
@@ -94,7 +94,7 @@ tn_tensor *tn__with_bytes(tn_tensor *x)
         if (tn__realize_values(device, &v, 1) != TN_OK) return NULL;
         return tn__tensor_alias(x);
     }
-    tn_tensor *part = tn__cast(x, x->dtype, false);
+    tn_tensor *part = tn__cast(x, x->dtype, fixed);
     if (!part) return NULL;
     v = part->storage->value;
     if (tn__realize_values(device, &v, 1) == TN_OK) return part;
@@ -105,9 +105,9 @@ tn_tensor *tn__with_bytes(tn_tensor *x)
 /* x with bytes, without gaps and forwards; row-major when fixed. */
 static tn_tensor *dense_bytes(tn_tensor *x, bool fixed)
 {
-    tn_tensor *y = tn__with_bytes(x);
+    tn_tensor *y = tn__with_bytes(x, fixed);
     if (!y || (fixed ? tn__tensor_contiguous(y) : tn__view_dense(y))) return y;
-    tn_tensor *z = tn__cast(y, y->dtype, fixed), *w = z ? tn__with_bytes(z) : NULL;
+    tn_tensor *z = tn__cast(y, y->dtype, fixed), *w = z ? tn__with_bytes(z, fixed) : NULL;
     tn_release(y);
     tn_release(z);
     return w;

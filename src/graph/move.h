@@ -13,9 +13,10 @@ tn_status tn__device_takes(const tn__device *device, tn_dtype dtype, const char 
 bool tn__value_pending(tn__value *value);
 /* A tensor on device from row-major host bytes; data NULL leaves the contents undefined. */
 tn_tensor *tn__from_bytes(tn_dtype dtype, const tn_shape *shape, const void *data, tn__device *device);
-/* x's bytes: gives its storage's value bytes, or, for a part of something pending, computes that part into a fresh tensor.
+/* x's bytes: gives its storage's value bytes, or, for a part of something pending, computes that part into a fresh tensor
+ * (row-major when fixed).
  * Returns a new handle whose value has bytes; NULL with an error. */
-tn_tensor *tn__with_bytes(tn_tensor *x);
+tn_tensor *tn__with_bytes(tn_tensor *x, bool fixed);
 /* All elements row-major into out. */
 tn_status tn__read_bytes(tn_tensor *x, void *out);
 

@@ -92,6 +92,7 @@ struct tn__node {
     bool planned;              /* in this walk: a kernel that stores it is planned, */
     int level;                 /* after this many others */
     int64_t weight;            /* operations of the expression it ends, itself counted */
+    int64_t bytes;             /* of its results */
     tn__operand in[];
 };
 

@@ -150,7 +150,9 @@ static void link_node(tn__graph *graph, tn__node *node, tn__value *const *values
         node->out[r] = values[r];
         values[r]->node = node;
         values[r]->result = r;
+        node->bytes += values[r]->count * (int64_t)tn_dtype_size(values[r]->dtype);
     }
+    graph->bytes += (uint64_t)node->bytes;
     for (int i = 0; i < node->inputs; i++)
         if (node->in[i].value) node->in[i].value->readers++;
     node->older = graph->newest;
@@ -176,11 +178,11 @@ static tn_status lighten(tn__device *device, tn__node *node)
                 heaviest = v;
             }
         }
-        const bool full = graph && graph->pending >= TN__NODES_PENDING;
+        const bool full = graph && (graph->pending >= TN__NODES_PENDING || graph->bytes > device->info.memory_total);
         if (!heaviest && graph) node->weight = node->op->fusable ? expression_weight(graph, node) : 1;
         tn__unlock(&device->graph_lock);
         if (!graph) return TN_MEMORY;
-        if (full) TN__TRY(tn__run_everything(device));
+        if (full) TN__TRY(tn__run_bound(device));
         if (!heaviest) return TN_OK;
         TN__TRY(tn__realize_values(device, &heaviest, 1));
     }
@@ -257,6 +259,7 @@ void tn__graph_remove(tn__graph *graph, tn__node *node, tn__value **work)
     if (node->newer) node->newer->older = node->older;
     else graph->newest = node->older;
     graph->pending--;
+    graph->bytes -= (uint64_t)node->bytes;
     for (int i = 0; i < node->inputs; i++) {
         if (!node->in[i].value) continue;
         node->in[i].value->readers--;
@@ -304,10 +307,22 @@ static bool run_under_pressure(tn__device *device)
     return tn__run_everything(device) == TN_OK;
 }
 
+/* Shutting down: what is pending will never run; its handles may still be released. */
 static void close_graph(tn__device *device)
 {
-    /* Pending values keep their nodes; handles may only be released from now on, which still works. */
-    (void)device;
+    tn__value *dropped = NULL;
+    tn__lock(&device->graph_lock);
+    tn__graph *graph = device->graph;
+    while (graph && graph->oldest) {
+        tn__node *node = graph->oldest;
+        for (int r = 0; r < node->results; r++)
+            if (node->out[r]) node->out[r]->node = NULL;
+        tn__graph_remove(graph, node, &dropped);
+    }
+    tn__free(graph);
+    device->graph = NULL;
+    tn__unlock(&device->graph_lock);
+    tn__graph_drop(dropped);
 }
 
 void tn__graph_start(void)

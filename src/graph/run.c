@@ -318,8 +318,13 @@ static void publish(tn__device *device, tn__plan *p)
 {
     tn__value *dropped = NULL;
     tn__lock(&device->graph_lock);
-    for (int s = 0; s < p->steps_count; s++)
-        if (p->steps[s].value && p->steps[s].value->node) p->steps[s].value->runs++;
+    for (int s = 0; s < p->steps_count; s++) {
+        tn__node *node = p->steps[s].value ? p->steps[s].value->node : NULL;
+        if (!node) continue;
+        p->steps[s].value->runs++;
+        ((tn__graph *)device->graph)->bytes -= (uint64_t)node->bytes; /* it will hardly be stored any more */
+        node->bytes = 0;
+    }
     if (p->anchor && p->anchor->out[0]) p->anchor->out[0]->runs++;
     for (int o = 0; o < p->outputs_count; o++) {
         tn__value *v = p->outputs[o].value;
@@ -378,16 +383,14 @@ static tn_status execute(run *r)
     return status;
 }
 
-/* One run at a time; the allocator's pressure hook may not start another inside. */
-static _Thread_local int running;
-
+/* One run at a time; the allocator may not start another inside when memory is short. */
 static tn_status locked_run(run *r)
 {
     TN__TRY(tn__device_check(r->device));
     tn__lock(&r->device->run_lock);
-    running++;
+    const bool paused = tn__pressure_pause(true);
     const tn_status status = execute(r);
-    running--;
+    (void)tn__pressure_pause(paused);
     tn__unlock(&r->device->run_lock);
     return status;
 }
@@ -435,7 +438,6 @@ static tn_status run_ends(tn__device *device, bool fused)
 {
     enum { BATCH = 512 };
     tn__value *list[BATCH];
-    if (running) return TN_MEMORY;
     for (;;) {
         const int count = gather_ends(device, list, BATCH, fused);
         if (count == 0) return TN_OK;
@@ -448,6 +450,16 @@ static tn_status run_ends(tn__device *device, bool fused)
 tn_status tn__run_everything(tn__device *device)
 {
     return run_ends(device, true);
+}
+
+tn_status tn__run_bound(tn__device *device)
+{
+    TN__TRY(run_ends(device, false));
+    tn__lock(&device->graph_lock);
+    const tn__graph *graph = device->graph;
+    const bool still = graph && graph->pending >= TN__NODES_PENDING;
+    tn__unlock(&device->graph_lock);
+    return still ? run_ends(device, true) : TN_OK;
 }
 
 tn_status tn_finish(const char *name)

@@ -36,7 +36,7 @@ static void deep_tile(const tn__matmul_case *c, tn__matmul_shape *s)
     }
     const int tall = many ? 8 : 6;
     if (c->m >= tall && c->n >= 2 * lanes) {
-        s->a_packed = c->n >= 96 && c->m * c->k * c->element >= (c->a_cs == 1 ? 768 : 256) * 1024 && work >= 256 * 256 * 256;
+        s->a_packed = c->a_cs != 1 && c->n >= 96 && c->m * c->k * c->element >= 256 * 1024 && work >= 256 * 256 * 256;
         s->b_packed = s->a_packed || c->b_cs != 1 || (c->k * c->n * c->element >= 768 * 1024 && c->m >= 48);
         if (s->b_packed) {
             s->mr = tall;
