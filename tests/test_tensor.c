@@ -224,11 +224,12 @@ START_TEST(C43_to_gives_a_new_handle_and_leaves_the_old_where_it_is)
     ck_assert_str_eq(tn_device_of(x), "host");
     ck_assert_str_eq(tn_device_of(y), test_device());
     const int64_t handles = tn_live_count();
-    tn_tensor *same = NULL;
+    tn_tensor *same = NULL, *five = tn_int(5);
     ck_launches(0, same = ck_made(tn_to(y, test_device())));
-    ck_ok(tn_assign(same, tn_int(5))); /* a second reference to the same tensor */
+    ck_ok(tn_assign(same, five)); /* a second reference to the same tensor */
     ck_tensor_f32(y, {5, 5});
     tn_release(same);
+    tn_release(five);
     ck_assert_int_eq(tn_live_count(), handles);
     ck_tensor_f32(y, {5, 5});
     ck_fails(tn_to(x, NULL), TN_ARGUMENT, "to", "device");
@@ -387,8 +388,9 @@ START_TEST(C34_indices_are_64_bits_wide)
 {
     tn_tensor *x = ck_made(tn_expand(test_u8(TN_SHAPE(2, 1, 1), {3, 7}), TN_SHAPE(2, 65536, 65536)));
     ck_assert_int_eq(tn_numel(x), INT64_C(8589934592));
-    tn_tensor *corner = tn_slice(tn_slice(tn_add(x, tn_int(1)), 1, -2, TN_END, 1), 2, -2, TN_END, 1);
-    ck_tensor_u8(tn_reshape(corner, TN_SHAPE(8)), {4, 4, 4, 4, 8, 8, 8, 8});
+    tn_tensor *whole = test_is("host") ? x : tn_add(x, tn_int(0)); /* host would compute it all */
+    tn_tensor *corner = tn_slice(tn_slice(whole, 1, -2, TN_END, 1), 2, -2, TN_END, 1);
+    ck_tensor_u8(tn_add(tn_reshape(corner, TN_SHAPE(8)), tn_int(1)), {4, 4, 4, 4, 8, 8, 8, 8});
 }
 END_TEST
 

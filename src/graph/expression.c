@@ -328,6 +328,7 @@ void tn__plan_free(tn__plan *p)
         tn__buffer_release(p->stages[i].meta);
         tn__free(p->stages[i].parameters);
     }
+    tn__text_free(&p->head);
     tn__text_free(&p->text);
     tn__free(p->parameters);
     tn__free(p->steps);

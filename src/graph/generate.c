@@ -1,7 +1,7 @@
 #include "graph/generate.h"
 #include "base/alloc.h"
-#include "base/hash.h"
-#include "device/embedded.h"
+#include "base/settings.h"
+#include "graph/graph.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -501,31 +501,61 @@ static tn_status put_file(tn__text *t, const char *name)
     return TN_OK;
 }
 
+/* The whole program: what the plan defines, the macro files, what the plan generated, the kernel's file. */
+static tn__kernel *build_kernel(const tn__plan *p, const char *file, const char *kernel)
+{
+    tn__text t = {0};
+    tn__kernel *built = NULL;
+    tn__text_puts(&t, p->head.data);
+    tn_status status = put_file(&t, "scalar.cl");
+    if (status == TN_OK) status = put_file(&t, "convert.cl");
+    if (status == TN_OK && p->draws) status = put_file(&t, "random.cl");
+    tn__text_puts(&t, p->text.data);
+    if (status == TN_OK) status = put_file(&t, file);
+    if (status == TN_OK && t.failed) (void)tn__fail(TN_MEMORY, "no memory for the text of a kernel");
+    else if (status == TN_OK) built = tn__kernel_get(p->device, t.data, t.length, kernel);
+    tn__text_free(&t);
+    return built;
+}
+
+/* Kernels are found by what their plans generated; the full text is put together for new ones only. */
+tn__kernel *tn__plan_kernel(const tn__plan *p, const char *file, const char *kernel)
+{
+    tn__text key = {0};
+    tn__text_add(&key, "%s %s %llu\n", file, kernel, (unsigned long long)tn__settings_version());
+    tn__text_put(&key, p->head.data, p->head.length);
+    tn__text_put(&key, p->text.data, p->text.length);
+    tn__kernel *k = key.failed ? NULL : tn__graph_kernel(p->device, key.data, key.length);
+    if (!k) {
+        k = build_kernel(p, file, kernel);
+        if (k && !key.failed) tn__graph_remember(p->device, key.data, key.length, k);
+    }
+    tn__text_free(&key);
+    return k;
+}
+
 tn_status tn__generator_finish(tn__generator *g, const char *file, const char *kernel)
 {
     tn__plan *p = g->plan;
-    tn__text parameters = g->parameters, *t = &p->text;
+    tn__text parameters = g->parameters, *t = &p->head;
+    static const char *const uses[] = {"USES_f16", "USES_bf16", "USES_DOUBLE", "USES_ODD_m", "USES_ODD_d", "USES_FMOD_f", "USES_FMOD_d"};
     g->parameters = (tn__text){0};
     if (!parameters.data) put_parameters(g, &parameters);
     tn__text_free(t);
     tn__text_add(t, "#define W %d\n#define DEEP %d\n#define IDX %s\n", p->width, p->deep, p->wide_index ? "long" : "int");
-    static const char *const uses[] = {"USES_f16", "USES_bf16", "USES_DOUBLE", "USES_ODD_m", "USES_ODD_d", "USES_FMOD_f", "USES_FMOD_d"};
     for (int u = 0; u < 7; u++)
         if (g->uses & (1u << u)) tn__text_add(t, "#define %s\n", uses[u]);
     if (g->defines.data) tn__text_puts(t, g->defines.data);
-    tn_status status = put_file(t, "scalar.cl");
-    if (status == TN_OK) status = put_file(t, "convert.cl");
-    if (status == TN_OK && (g->uses & USES_RANDOM)) status = put_file(t, "random.cl");
-    if (g->functions.data) tn__text_puts(t, g->functions.data);
-    tn__text_puts(t, parameters.data ? parameters.data : "");
-    tn__text_puts(t, g->macros.data ? g->macros.data : "");
-    if (status == TN_OK) status = put_file(t, file);
-    if (status == TN_OK && (t->failed || parameters.failed || g->macros.failed || g->functions.failed || g->defines.failed))
-        status = tn__fail(TN_MEMORY, "no memory for the text of a kernel");
+    p->draws = (g->uses & USES_RANDOM) != 0;
+    tn__text_free(&p->text);
+    if (g->functions.data) tn__text_puts(&p->text, g->functions.data);
+    tn__text_puts(&p->text, parameters.data ? parameters.data : "");
+    if (g->macros.data) tn__text_puts(&p->text, g->macros.data);
+    const bool failed = t->failed || p->text.failed || parameters.failed || g->macros.failed || g->functions.failed || g->defines.failed;
     tn__text_free(&parameters);
     tn__generator_free(g);
-    if (status != TN_OK) return status;
-    p->kernel = tn__kernel_get(p->device, t->data, t->length, kernel);
+    if (failed) return tn__fail(TN_MEMORY, "no memory for the text of a kernel");
+    p->kernel = tn__plan_kernel(p, file, kernel);
     if (!p->kernel) return tn_last_status();
     if (!p->parameters_in_buffer) return TN_OK;
     const uint64_t bytes = (uint64_t)p->parameters_count * 8;

@@ -47,6 +47,8 @@ int tn__parameter(tn__plan *plan, int64_t v);
 /* Assembles the program around a kernel file and gets the kernel. Frees the generator's texts. */
 tn_status tn__generator_finish(tn__generator *g, const char *file, const char *kernel);
 void tn__generator_free(tn__generator *g);
+/* Another kernel of the program that finish made. NULL with an error. */
+tn__kernel *tn__plan_kernel(const tn__plan *plan, const char *file, const char *kernel);
 
 /* Arguments for PARAMS; returns how many. */
 #define TN__ARGUMENTS 160

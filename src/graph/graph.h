@@ -2,12 +2,14 @@
 #ifndef TN__GRAPH_H
 #define TN__GRAPH_H
 
+#include "base/map.h"
 #include "graph/node.h"
 
 typedef struct tn__graph {
     tn__node *oldest, *newest;
     int pending;
     uint64_t bytes; /* of the pending results, were they all stored */
+    tn__map *kernels; /* by what their plans generated */
     uint64_t walk; /* stamp of the last walk over nodes */
 } tn__graph;
 
@@ -15,6 +17,9 @@ typedef struct tn__graph {
 tn__graph *tn__graph_of(tn__device *device);
 /* Takes a node whose results are all gone or made out of the list; its operands go onto *work. Under the graph lock. */
 void tn__graph_remove(tn__graph *graph, tn__node *node, tn__value **work);
+/* Kernels made before, by a text; both take the graph lock. */
+tn__kernel *tn__graph_kernel(tn__device *device, const char *key, size_t length);
+void tn__graph_remember(tn__device *device, const char *key, size_t length, tn__kernel *kernel);
 /* Drops a worklist's values, outside the lock. */
 void tn__graph_drop(tn__value *work);
 

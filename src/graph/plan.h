@@ -89,7 +89,8 @@ struct tn__plan {
     int width;                 /* lanes */
     bool deep;
     bool wide_index;           /* 64-bit */
-    tn__text text;             /* program */
+    tn__text head, text;       /* what is generated before and behind the macro files */
+    bool draws;                /* random numbers */
     int64_t *parameters;       /* places, strides, extents in the order of the text */
     int parameters_count, parameters_capacity;
     bool parameters_in_buffer; /* too many for arguments */

@@ -252,6 +252,24 @@ tn__graph *tn__graph_of(tn__device *device)
     return device->graph;
 }
 
+tn__kernel *tn__graph_kernel(tn__device *device, const char *key, size_t length)
+{
+    tn__lock(&device->graph_lock);
+    const tn__graph *graph = device->graph;
+    tn__kernel *kernel = graph && graph->kernels ? tn__map_get(graph->kernels, key, length) : NULL;
+    tn__unlock(&device->graph_lock);
+    return kernel;
+}
+
+void tn__graph_remember(tn__device *device, const char *key, size_t length, tn__kernel *kernel)
+{
+    tn__lock(&device->graph_lock);
+    tn__graph *graph = tn__graph_of(device);
+    if (graph && !graph->kernels) graph->kernels = tn__map_new();
+    if (graph && graph->kernels) (void)tn__map_put(graph->kernels, key, length, kernel);
+    tn__unlock(&device->graph_lock);
+}
+
 void tn__graph_remove(tn__graph *graph, tn__node *node, tn__value **work)
 {
     if (node->older) node->older->newer = node->newer;
@@ -319,6 +337,7 @@ static void close_graph(tn__device *device)
             if (node->out[r]) node->out[r]->node = NULL;
         tn__graph_remove(graph, node, &dropped);
     }
+    if (graph) tn__map_free(graph->kernels);
     tn__free(graph);
     device->graph = NULL;
     tn__unlock(&device->graph_lock);

@@ -213,7 +213,7 @@ static tn_status generate_reduce(tn__plan *p)
 
 static tn_status launch_finish(tn__plan *p, const layout *l, tn__argument *a, int count)
 {
-    tn__kernel *kernel = tn__kernel_get(p->device, p->text.data, p->text.length, "reduce_finish");
+    tn__kernel *kernel = tn__plan_kernel(p, "reduce.cl", "reduce_finish");
     if (!kernel) return tn_last_status();
     const int64_t vectors = (l->column_count + p->width - 1) / p->width;
     const int64_t units = l->columns ? l->outputs / l->column_count * vectors : l->outputs;
