@@ -88,6 +88,7 @@ struct tn__node {
     int uses;                  /* in this walk: nodes of the run that read a result */
     struct tn__node *home;     /* in this walk: the node whose kernel it goes into … */
     bool shared;               /* … or several */
+    bool dear;                 /* in this walk: a pending structured result is computed on the way to it */
     bool store;                /* in this walk: its result is to be stored */
     bool planned;              /* in this walk: a kernel that stores it is planned, */
     int level;                 /* after this many others */

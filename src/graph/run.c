@@ -103,6 +103,19 @@ static bool storing_moves_less(const tn__node *node)
     return node->out[0] && inputs > 2 * value_bytes(node->out[0]);
 }
 
+/* Elementwise nodes that would make a kernel repeat a structured operation. */
+static void mark_dear(run *r)
+{
+    for (int i = 0; i < r->nodes_count; i++) {
+        tn__node *node = r->nodes[i];
+        node->dear = false;
+        for (int k = 0; k < node->inputs; k++) {
+            const tn__node *from = node->in[k].value ? node->in[k].value->node : NULL;
+            if (from && (!from->op->fusable || from->dear)) node->dear = true;
+        }
+    }
+}
+
 /* From readers to operands: nodes whose value is stored, and for the others the one kernel they go into (home). */
 static void settle(run *r)
 {
@@ -110,7 +123,7 @@ static void settle(run *r)
         tn__node *node = r->nodes[i];
         for (int o = 0; o < node->results; o++)
             if (node->out[o] && (node->out[o]->assigned || (reads_bytes(node) && node->out[o]->runs > 0))) node->store = true;
-        if (node->shared && !node->store && node->op->fusable && storing_moves_less(node)) node->store = true;
+        if (node->shared && node->op->fusable && (node->dear || storing_moves_less(node))) node->store = true;
         tn__node *home = node->store || !node->op->fusable || !node->home ? node : node->home;
         node->home = home;
         for (int k = 0; k < node->inputs; k++) {
@@ -269,6 +282,7 @@ static tn_status plan_all(run *r)
     for (int i = 0; i < r->nodes_count; i++) r->nodes[i]->shared = false;
     for (int i = 0; i < r->wanted_count; i++)
         if (r->wanted[i]->node) r->wanted[i]->node->store = true;
+    mark_dear(r);
     settle(r);
     for (int pass = 0; pass < 2; pass++) /* what nothing else of the run reads first: it may take the others along */
         for (int i = 0; i < r->wanted_count; i++) {
