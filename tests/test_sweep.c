@@ -247,8 +247,8 @@ static void check_layout(const sweep_case *c, tn_tensor *const *x, tn_tensor *y,
                   (int)tn_stride(y, a), (int)tn_stride(on_host_, a), (int)stride[a]);
 }
 
-/* The same expression written into the middle of a larger tensor: its neighbours stay as they were. */
-static void check_guards(const sweep_case *c, tn_tensor *y, const char *got)
+/* The same expression written into the middle of a larger tensor: it is right there too, and its neighbours stay. */
+static void check_guards(const sweep_case *c, tn_tensor *y, const char *host)
 {
     enum { GUARD = 9 };
     const tn_dtype dtype = tn_dtype_of(y);
@@ -261,11 +261,7 @@ static void check_guards(const sweep_case *c, tn_tensor *y, const char *got)
     ck_ok(tn_read(whole, after, bytes));
     if (memcmp(before, after, GUARD * size) != 0 || memcmp(before + bytes - GUARD * size, after + bytes - GUARD * size, GUARD * size) != 0)
         FAULT("%s %s %s: it wrote beyond its place", c->row->name, tn_dtype_name(c->dtype), layout_name(c->layout));
-    for (int64_t i = 0; i < c->n; i++)
-        if (!test_bits_equal(dtype, got + (size_t)i * size, after + (size_t)(GUARD + i) * size)) {
-            FAULT("%s %s %s: element %d differs when it is assigned", c->row->name, tn_dtype_name(c->dtype), layout_name(c->layout), (int)i);
-            break;
-        }
+    check_values(c, dtype, after + GUARD * size, host);
     tn_release(middle);
     tn_release(part);
     tn_release(whole);
@@ -303,7 +299,7 @@ static void run_case(int r, tn_dtype dtype, test_layout layout, int64_t first)
     check_values(&c, tn_dtype_of(y), got, host);
     if (c.n > 1) {
         tn_tensor *again = ck_made(call(r, x));
-        check_guards(&c, again, got);
+        check_guards(&c, again, host);
         tn_release(again);
     }
     for (int k = 0; k < row->arity; k++) tn_release(x[k]), tn_release(h[k]);

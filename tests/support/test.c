@@ -153,7 +153,9 @@ int test_run(const char *name, void (*set_up)(void), void (*tear_down)(void), co
     all_tests = tests;
     TTest *stand_in = calloc((size_t)count, sizeof *stand_in);
     Suite *suite = suite_create(name);
+    const char *only = environment("TENON_TEST_ONLY", "");
     for (int i = 0; i < count; i++) {
+        if (!strstr(tests[i]->name, only)) continue;
         TCase *one = tcase_create(test_config());
         tcase_set_timeout(one, 0);
         tcase_add_checked_fixture(one, NULL, at_end); /* teardowns run from the last to the first */

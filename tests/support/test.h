@@ -14,7 +14,7 @@
  *
  *   TN_SUITE(name, a_test_is_a_sentence, another_one)
  *
- * Tests run in this process, one after the other. A test that leaves handles or scopes behind fails, one that takes too long
+ * TENON_TEST_ONLY=part runs the tests whose names contain this. All run in this process, one after the other. A test that leaves handles or scopes behind fails, one that takes too long
  * ends the program with its name. At the end stands "TENON-CASES suite=… device=… passed=… skipped=…". */
 #ifndef TEST_H
 #define TEST_H

@@ -54,6 +54,9 @@ tn_status tn__cl_launch(tn__kernel *base, const tn__argument *arguments, int cou
     tn__lock(&kernel->lock);
     cl_int code = set_arguments(kernel, arguments, count, &at);
     const bool set = code == CL_SUCCESS;
+    /* Before the launch: rusticl's clFinish waits for launches that are not flushed yet, and for nothing when there are none. */
+    if (atomic_fetch_add_explicit(&state->unflushed, 1, memory_order_relaxed) % FLUSH_EVERY == FLUSH_EVERY - 1)
+        state->cl->Flush(state->queue);
     if (set)
         code = state->cl->EnqueueNDRangeKernel(state->queue, kernel->kernel, 1, NULL, &global_size,
                                                local ? &local_size : NULL, 0, NULL, NULL);
@@ -68,7 +71,5 @@ tn_status tn__cl_launch(tn__kernel *base, const tn__argument *arguments, int cou
     atomic_store_explicit(&state->last_kernel, kernel->name, memory_order_relaxed);
     atomic_fetch_add_explicit(&device->launches, 1, memory_order_relaxed);
     if (atomic_load_explicit(&kernel->program->save, memory_order_relaxed)) return save_program(device, kernel->program);
-    if (atomic_fetch_add_explicit(&state->unflushed, 1, memory_order_relaxed) % FLUSH_EVERY == FLUSH_EVERY - 1)
-        state->cl->Flush(state->queue);
     return TN_OK;
 }
