@@ -32,7 +32,7 @@ typedef struct batch {
     contender host_c, driver_c;
 } batch;
 
-/* From recording to the end of the device's work. The output is released afterwards, so that the next one gets its memory. */
+/* From recording to the end of the device's work. The output is released afterwards: the next one gets its memory. */
 static bool job_once(void *what, double *ms, uint64_t *launches)
 {
     const job *j = what;
@@ -109,10 +109,11 @@ static bool measure_all(batch *b)
     return measure(list, count, &p);
 }
 
-/* Gigabytes per second of a copy of that size, at its best. */
-static double copy_speed(const batch *b, const contender *c)
+static void add_copy(result *r, int which, const batch *b, const contender *c)
 {
-    return work_bytes(b->copy->work, &b->copy->shape) / contender_min(c) * 1e-6;
+    const double giga = work_bytes(b->copy->work, &b->copy->shape) * 1e-6; /* over milliseconds: GB/s */
+    r->copies[which] = giga / contender_min(c);
+    r->copies_median[which] = giga / contender_median(c);
 }
 
 static void report(const batch *b)
@@ -127,10 +128,11 @@ static void report(const batch *b)
         r.rounds = j->c.rounds;
         r.launches = j->c.launches;
         if (b->copy) {
-            r.copies[COPY_KERNEL] = copy_speed(b, &b->copy->c);
-            r.copies[COPY_MEMCPY] = copy_speed(b, &b->host_c);
-            r.copies[COPY_DRIVER] = b->driver ? copy_speed(b, &b->driver_c) : 0;
+            add_copy(&r, COPY_KERNEL, b, &b->copy->c);
+            add_copy(&r, COPY_MEMCPY, b, &b->host_c);
         }
+        if (b->driver)
+            add_copy(&r, COPY_DRIVER, b, &b->driver_c);
         (b->on->json ? report_json : report_row)(&r);
     }
 }

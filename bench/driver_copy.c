@@ -1,5 +1,5 @@
-/* The driver's own copy, which the library's interface does not offer. The OpenCL library is found as Tenon finds it, at run
- * time; the few types and values are OpenCL's. */
+/* The driver's own copy, which the library's interface does not offer. The OpenCL library is found at run time, as
+ * Tenon finds it; the few types and values are OpenCL's. */
 #include "copies.h"
 
 #include <dlfcn.h>

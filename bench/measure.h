@@ -15,11 +15,13 @@ typedef struct contender {
     double ms[MEASURE_ROUNDS]; /* sorted afterwards */
     int rounds;
     uint64_t launches; /* of one repetition, the most */
+    double best;       /* so far, and in which round: */
+    int settled;
 } contender;
 
 typedef struct pace {
     double seconds; /* for each contender */
-    int repeat;     /* rounds; 0: as many as the time allows */
+    int repeat;     /* rounds; 0: as many as the time allows, and more while minima still fall */
 } pace;
 
 /* False when one failed. */

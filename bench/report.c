@@ -7,23 +7,41 @@ enum { TEXT = 128 };
 
 static const char *const copy_names[COPIES] = {"kernel", "driver", "memcpy"};
 
+/* Over milliseconds, in 10^9 a second. */
+static double per_second(double amount, double ms)
+{
+    return amount / ms * 1e-6;
+}
+
 static double gbps(const result *r)
 {
-    return work_bytes(r->work, &r->shape) / r->min_ms * 1e-6;
+    return per_second(work_bytes(r->work, &r->shape), r->min_ms);
 }
 
 static double gflops(const result *r)
 {
-    return work_flops(r->work, &r->shape) / r->min_ms * 1e-6;
+    return per_second(work_flops(r->work, &r->shape), r->min_ms);
 }
 
-static int fastest_copy(const result *r)
+static int fastest(const double copies[COPIES])
 {
     int best = 0;
     for (int i = 1; i < COPIES; i++)
-        if (r->copies[i] > r->copies[best])
+        if (copies[i] > copies[best])
             best = i;
     return best;
+}
+
+/* The work's bytes per second as a share of the fastest copy's. Of the medians, which hold on a busy machine too: */
+static double of_copy(const result *r)
+{
+    return per_second(work_bytes(r->work, &r->shape), r->median_ms) / r->copies_median[fastest(r->copies_median)];
+}
+
+/* … and each at its best. */
+static double of_copy_best(const result *r)
+{
+    return gbps(r) / r->copies[fastest(r->copies)];
 }
 
 static const char *shape_text(const tn_shape *shape, char text[TEXT])
@@ -60,8 +78,8 @@ void report_row(const result *r)
            shape_text(&r->shape, text), tn_dtype_name(r->work->dtype), r->min_ms, r->median_ms, gbps(r), gflops(r),
            r->launches);
     if (r->beside_copies) {
-        const int best = fastest_copy(r);
-        printf("%-10s %.2f of the fastest copy, %s; copies in GB/s:", "", gbps(r) / r->copies[best], copy_names[best]);
+        printf("%-10s %.2f of the fastest copy, %s (%.2f at their best); copies in GB/s:", "", of_copy(r),
+               copy_names[fastest(r->copies_median)], of_copy_best(r));
         for (int i = 0; i < COPIES; i++)
             if (r->copies[i] > 0)
                 printf("%s %s %.2f", i ? "," : "", copy_names[i], r->copies[i]);
@@ -78,8 +96,8 @@ void report_json(const result *r)
            r->work->name, r->device, shape_text(&r->shape, text), tn_dtype_name(r->work->dtype), r->min_ms,
            r->median_ms, gbps(r), gflops(r), r->launches, r->rounds);
     if (r->beside_copies) {
-        const int best = fastest_copy(r);
-        printf(", \"of_copy\": %.3f, \"fastest_copy\": \"%s\"", gbps(r) / r->copies[best], copy_names[best]);
+        printf(", \"of_copy\": %.3f, \"of_copy_best\": %.3f, \"fastest_copy\": \"%s\"", of_copy(r), of_copy_best(r),
+               copy_names[fastest(r->copies_median)]);
         for (int i = 0; i < COPIES; i++) {
             printf(", \"%s_gbps\": ", copy_names[i]);
             printf(r->copies[i] > 0 ? "%.3f" : "null", r->copies[i]);

@@ -16,9 +16,10 @@ typedef struct result {
     double min_ms, median_ms;
     int rounds;
     uint64_t launches;
-    /* Beside a work of memory speed: gigabytes per second of the copies at their best, 0 for one that was not measured. */
+    /* Beside a work of memory speed: gigabytes per second of the copies, at their best and at their median; 0 for one
+     * that was not measured. */
     bool beside_copies;
-    double copies[COPIES];
+    double copies[COPIES], copies_median[COPIES];
 } result;
 
 void report_list(void);

@@ -40,28 +40,20 @@ static tn_tensor *transpose(tn_tensor *const *x)
     return tn_contiguous(tn_transpose(x[0], 0, 1));
 }
 
+/* clang-format off */
 #define M16 (1 << 24)
+#define K64 (1 << 16)
 static const work works[] = {
-    /*                                          inputs  dtype   shape          quick                    by_copies
-     *                                                                            moved flops flops_along */
-    {"copy", "x, by a kernel", 1, TN_F32, {1, {M16}}, {1, {1 << 16}}, 2, 0, 0, true, copy},
-    {"add", "x + y", 2, TN_F32, {1, {M16}}, {1, {1 << 16}}, 3, 1, 0, true, add},
-    {"chain", "x * sigmoid(relu(2 x + 1))", 1, TN_F32, {1, {M16}}, {1, {1 << 16}}, 2, 5, 0, false, chain},
-    {"softmax", "along the last axis", 1, TN_F32, {2, {16384, 1024}}, {2, {256, 256}}, 2, 5, 0, false, softmax},
-    {"matmul", "x @ y", 2, TN_F32, {2, {1024, 1024}}, {2, {128, 128}}, 3, 0, 2, false, matmul},
-    {"sum", "of all elements", 1, TN_F32, {1, {M16}}, {1, {1 << 16}}, 1, 1, 0, false, sum},
-    {"transpose",
-     "x, rows and columns swapped",
-     1,
-     TN_F32,
-     {2, {4096, 4096}},
-     {2, {256, 256}},
-     2,
-     0,
-     0,
-     false,
-     transpose},
+/* name         what it computes          inputs  dtype   shape              quick        moved flops along by_copies */
+  {"copy",      "x, by a kernel",              1, TN_F32, {1, {M16}},         {1, {K64}},      2, 0, 0, true,  copy},
+  {"add",       "x + y",                       2, TN_F32, {1, {M16}},         {1, {K64}},      3, 1, 0, true,  add},
+  {"chain",     "x * sigmoid(relu(2 x + 1))",  1, TN_F32, {1, {M16}},         {1, {K64}},      2, 5, 0, false, chain},
+  {"softmax",   "softmax along the last axis", 1, TN_F32, {2, {16384, 1024}}, {2, {256, 256}}, 2, 5, 0, false, softmax},
+  {"matmul",    "x @ y",                       2, TN_F32, {2, {1024, 1024}},  {2, {128, 128}}, 3, 0, 2, false, matmul},
+  {"sum",       "the sum of all elements",     1, TN_F32, {1, {M16}},         {1, {K64}},      1, 1, 0, false, sum},
+  {"transpose", "x, turned over",              1, TN_F32, {2, {4096, 4096}},  {2, {256, 256}}, 2, 0, 0, false, transpose},
 };
+/* clang-format on */
 
 const work *work_at(int index)
 {

@@ -184,8 +184,8 @@ static Tf round_bf16(Tf v)
 #else
 #define MASK_f_l(c) TO(long, c)
 #endif
-#define CONV_f_l(v) select(select(TO(long, SAFE_f(v, -9223372036854775808.0f, 9223372036854775808.0f)), (Tl)(LONG_MIN), MASK_f_l((v) <= (Tf)(-9223372036854775808.0f))), (Tl)(LONG_MAX), MASK_f_l((v) >= (Tf)(9223372036854775808.0f)))
-#define CONV_f_m(v) select(TO(ulong, SAFE_f(v, 0.0f, 18446744073709551616.0f)), (Tm)(ULONG_MAX), MASK_f_l((v) >= (Tf)(18446744073709551616.0f)))
+#define CONV_f_l(v) SEL_l(MASK_f_l((v) >= (Tf)(9223372036854775808.0f)), LONG_MAX, SEL_l(MASK_f_l((v) <= (Tf)(-9223372036854775808.0f)), LONG_MIN, TO(long, SAFE_f(v, -9223372036854775808.0f, 9223372036854775808.0f))))
+#define CONV_f_m(v) SEL_m(MASK_f_l((v) >= (Tf)(18446744073709551616.0f)), ULONG_MAX, TO(ulong, SAFE_f(v, 0.0f, 18446744073709551616.0f)))
 #define CONV_f_d(v) TO(double, v)
 #if W == 1
 #define MASK_d_i(c) ((int)(c))
@@ -245,18 +245,18 @@ static Tf round_bf16(Tf v)
 static Tf odd_m(Tm v)
 {
     /* keep 32 bits: the upper ones, with the rest as a sticky bit; 32 bits to f32 again the same way */
-    const Tm high = v >> 32;
-    const Tm folded = select(v, high | select((Tm)(0), (Tm)(1), MASK64((v & (Tm)(0xffffffff)) != (Tm)(0))), MASK64(high != (Tm)(0)));
-    const Tu u = TO(uint, folded);
-    const Tu big = u >> 8;
-    const Tu cut = select(u, big | select((Tu)(0), (Tu)(1), MASK32((u & (Tu)(0xff)) != (Tu)(0))), MASK32(big >= (Tu)(0x10000)));
-    Tf f = TO(float, cut) * select((Tf)(1.0f), (Tf)(256.0f), MASK32(big >= (Tu)(0x10000)));
-    return f * TO(float, select((Tm)(1), (Tm)(0x100000000UL), MASK64(high != (Tm)(0))));
+    const Tm high = v >> 32, low = v & (Tm)(0xffffffff);
+    const Tm folded = SEL_m(high != (Tm)(0), high | SEL_m(low != (Tm)(0), 1, 0), v);
+    const Tu u = TO(uint, folded), big = u >> 8;
+    const Tu cut = SEL_u(big >= (Tu)(0x10000), big | SEL_u((u & (Tu)(0xff)) != (Tu)(0), 1, 0), u);
+    const Tf scale = SEL_f(big >= (Tu)(0x10000), 256.0f, 1.0f);
+    return TO(float, cut) * scale * TO(float, SEL_m(high != (Tm)(0), 0x100000000UL, 1));
 }
 static Tf odd_l(Tl v)
 {
-    const Tf f = odd_m(AS(ulong, select(v, AS(long, (Tm)(0) - AS(ulong, v)), MASK64(v < (Tl)(0)))));
-    return select(f, -f, CONV_l_i(select((Tl)(0), (Tl)(-1), MASK64(v < (Tl)(0)))));
+    const Tl sign = v >> (Tl)(63); /* 0 or -1 */
+    const Tf f = odd_m(AS(ulong, (v ^ sign) - sign));
+    return f * (TO(float, sign) * (Tf)(2.0f) + (Tf)(1.0f));
 }
 #endif
 #define ODD_m(v) odd_m(v)

@@ -48,7 +48,7 @@ static void RED(start)(RED(accumulator) *s)
 static void RED(take)(TA *a, Tl *at, TA b, Tl bt)
 {
     const TA replace = BETTER(*a, b), hold = BETTER(b, *a);
-    *at = select(*at, bt, MASK_INDEX(replace != (TA)(0)) | (MASK_INDEX(hold == (TA)(0)) & MASK_INDEX(bt < *at)));
+    *at = SEL_l(MASK_INDEX(replace != (TA)(0)) | (MASK_INDEX(hold == (TA)(0)) & MASK_INDEX(bt < *at)), bt, *at);
     *a = SELA(replace != (TA)(0), b, *a);
 }
 #endif
@@ -58,7 +58,7 @@ static void RED(step_in)(RED(accumulator) *s, TA v, VEC(int) fresh, long index, 
 {
 #if INDEXED
     const Tl at = (Tl)(index) + TO(long, LANE_NUMBERS) * (Tl)(lane_step);
-    RED(take)(&s->a0, &s->at, SELA(MASK_TA(fresh), v, (TA)(INIT)), select((Tl)(LONG_MAX), at, MASK_INDEX(fresh)));
+    RED(take)(&s->a0, &s->at, SELA(MASK_TA(fresh), v, (TA)(INIT)), SEL_l(MASK_INDEX(fresh), at, LONG_MAX));
 #else
     s->a0 = COMBINE(s->a0, SELA(MASK_TA(fresh), v, (TA)(INIT)));
     s->steps++;

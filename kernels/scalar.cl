@@ -81,9 +81,10 @@
 #define SEL_f(c, a, b) select((Tf)(b), (Tf)(a), MASK32(c))
 #define SEL_i(c, a, b) select((Ti)(b), (Ti)(a), MASK32(c))
 #define SEL_u(c, a, b) select((Tu)(b), (Tu)(a), MASK32(c))
-#define SEL_d(c, a, b) select((Td)(b), (Td)(a), MASK64(c))
-#define SEL_l(c, a, b) select((Tl)(b), (Tl)(a), MASK64(c))
-#define SEL_m(c, a, b) select((Tm)(b), (Tm)(a), MASK64(c))
+/* 64-bit lanes by ?:, rusticl's select() of them takes the wrong side (docs/drivers.md) */
+#define SEL_d(c, a, b) (MASK64(c) ? (Td)(a) : (Td)(b))
+#define SEL_l(c, a, b) (MASK64(c) ? (Tl)(a) : (Tl)(b))
+#define SEL_m(c, a, b) (MASK64(c) ? (Tm)(a) : (Tm)(b))
 #define ISNAN_f(a) ((a) != (a))
 #define ISNAN_d(a) ((a) != (a))
 #define ISNAN_i(a) ((a) != (a))

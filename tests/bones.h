@@ -148,4 +148,14 @@ static inline int bones_run_role(const bones_role *roles)
     return -1;
 }
 
+/* BONES_MAIN for a suite with roles, an array that ends with {NULL, NULL}. */
+#define BONES_MAIN_WITH_ROLES(name, roles, set_up, ...)                                                 \
+    int main(void)                                                                                      \
+    {                                                                                                   \
+        const TTest *const tests[] = {__VA_ARGS__};                                                     \
+        const int role = bones_run_role(roles);                                                         \
+        if (role >= 0) return role;                                                                     \
+        return test_run(name, set_up, bones_pop, tests, (int)(sizeof tests / sizeof tests[0]));         \
+    }
+
 #endif

@@ -31,7 +31,6 @@ struct tn__backend {
     /* Blocking as far as the user's memory goes; behind what is queued. */
     tn_status (*write)(tn__device *device, void *to, uint64_t offset, const void *from, uint64_t bytes);
     tn_status (*read)(tn__device *device, void *from, uint64_t offset, void *to, uint64_t bytes);
-    tn_status (*copy)(tn__device *device, void *to, uint64_t to_offset, void *from, uint64_t from_offset, uint64_t bytes);
     tn_status (*finish)(tn__device *device);
     /* NULL where there are no programs (host). */
     tn__kernel *(*kernel_get)(tn__device *device, const char *text, size_t length, const char *name);

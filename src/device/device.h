@@ -41,11 +41,11 @@ tn__buffer *tn__buffer_wrap(tn__device *device, void *memory, uint64_t bytes, vo
 tn__buffer *tn__buffer_retain(tn__buffer *buffer);
 void tn__buffer_release(tn__buffer *buffer); /* NULL allowed */
 
+/* OK, or the device's error, or LOST when the device was closed since the buffer was made. */
+tn_status tn__buffer_check(const tn__buffer *buffer);
 /* Blocking as far as the user's memory goes; behind what is queued. */
 tn_status tn__buffer_write(tn__buffer *to, uint64_t offset, const void *from, uint64_t bytes);
 tn_status tn__buffer_read(tn__buffer *from, uint64_t offset, void *to, uint64_t bytes);
-/* Within one device, enqueued, ranges do not overlap. */
-tn_status tn__buffer_copy(tn__buffer *to, uint64_t to_offset, tn__buffer *from, uint64_t from_offset, uint64_t bytes);
 
 /* ---- kernels ---- */
 

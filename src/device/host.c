@@ -39,14 +39,6 @@ static tn_status host_read(tn__device *device, void *from, uint64_t offset, void
     return TN_OK;
 }
 
-static tn_status host_copy(tn__device *device, void *to, uint64_t to_offset, void *from, uint64_t from_offset,
-                           uint64_t bytes)
-{
-    (void)device;
-    memcpy((char *)to + to_offset, (const char *)from + from_offset, (size_t)bytes);
-    return TN_OK;
-}
-
 const tn__backend tn__backend_host = {
     .kind = "host",
     .open = nothing,
@@ -55,6 +47,5 @@ const tn__backend tn__backend_host = {
     .release = host_release,
     .write = host_write,
     .read = host_read,
-    .copy = host_copy,
     .finish = nothing,
 };

@@ -60,6 +60,7 @@ static tn_status replace_value(tn_tensor *x, tn_tensor *src, const int64_t *stri
     if (!copy) return tn_last_status();
     tn__value *value = tn__value_retain(copy->storage->value);
     tn__lock(&value->device->graph_lock);
+    x->storage->value->assigned = false; /* nobody holds it any more but pending readers */
     value->assigned = true;
     tn__unlock(&value->device->graph_lock);
     tn__storage_set(x->storage, value);

@@ -19,6 +19,7 @@ typedef struct builder {
     const tn__window *identity; /* of the results, in the end section */
     tn__value *given;     /* the anchor's own result */
     int operations;
+    int promised;         /* outputs: those there are and those being built */
     int pointers_left;
     split want;           /* set with TRY_SPLIT */
     tn__value *forced[8]; /* stored first because the kernel would have too many arguments or operations */
@@ -239,9 +240,10 @@ static int build(builder *b, tn__value *value, const tn__window *w)
     const tn__choice choice = end && value == b->root ? TN__INLINE : b->choose(p, value, b->user);
     const bool whole = end && value->count == b->root->count && same_window(p, w, b->identity);
     if (choice == TN__STORED) return load_step(b, value, w);
-    if (choice == TN__INLINE_AND_STORE && (!whole || p->outputs_count >= TN__PLAN_OUTPUTS - 1)) return load_step(b, value, w);
+    if (choice == TN__INLINE_AND_STORE && (!whole || b->promised >= TN__PLAN_OUTPUTS - 1)) return load_step(b, value, w);
     if (!map_window(p, value->node, w, &m, &b->want))
         return b->want.axis >= 0 && may_split(p, b->want.axis) ? TRY_SPLIT : load_step(b, value, w);
+    if (choice == TN__INLINE_AND_STORE) b->promised++;
     const int step = build_node(b, value, &m, w);
     return step >= 0 && choice == TN__INLINE_AND_STORE ? add_output(b, value, step, w) : step;
 }
@@ -413,6 +415,7 @@ static tn__plan *plan_for(const tn__request *r, tn__node *anchor)
         take_domain(p, anchor ? anchor : r->values[0]->node, r->place);
         for (int s = 0; s < splits_count; s++) split_domain(p, &splits[s]);
         b.operations = 0;
+        b.promised = r->count - 1;
         const int done = build_all(&b, r->values, r->count);
         if (done == 0 && (!anchor || reaches_result(p))) break;
         if (done == TRY_SPLIT && splits_count < TN__RANK) splits[splits_count++] = b.want;

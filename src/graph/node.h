@@ -88,12 +88,13 @@ struct tn__node {
     int uses;                  /* in this walk: nodes of the run that read a result */
     struct tn__node *home;     /* in this walk: the node whose kernel it goes into … */
     bool shared;               /* … or several */
-    bool dear;                 /* in this walk: a pending structured result is computed on the way to it */
+    int64_t reads;             /* in this walk: bytes its expression reads, */
+    bool dear;                 /* and whether a pending structured result is computed on the way */
     bool store;                /* in this walk: its result is to be stored */
     bool planned;              /* in this walk: a kernel that stores it is planned, */
     int level;                 /* after this many others */
     int64_t weight;            /* operations of the expression it ends, itself counted */
-    int64_t bytes;             /* of its results */
+    uint64_t bytes;            /* of the operands it keeps from being freed */
     tn__operand in[];
 };
 

@@ -150,11 +150,14 @@ static void link_node(tn__graph *graph, tn__node *node, tn__value *const *values
         node->out[r] = values[r];
         values[r]->node = node;
         values[r]->result = r;
-        node->bytes += values[r]->count * (int64_t)tn_dtype_size(values[r]->dtype);
     }
-    graph->bytes += (uint64_t)node->bytes;
-    for (int i = 0; i < node->inputs; i++)
-        if (node->in[i].value) node->in[i].value->readers++;
+    for (int i = 0; i < node->inputs; i++) {
+        tn__value *v = node->in[i].value;
+        if (!v) continue;
+        v->readers++;
+        if (v->buffer) node->bytes += (uint64_t)v->count * tn_dtype_size(v->dtype);
+    }
+    graph->bytes += node->bytes;
     node->older = graph->newest;
     if (graph->newest) graph->newest->newer = node;
     else graph->oldest = node;
@@ -182,7 +185,7 @@ static tn_status lighten(tn__device *device, tn__node *node)
         if (!heaviest && graph) node->weight = node->op->fusable ? expression_weight(graph, node) : 1;
         tn__unlock(&device->graph_lock);
         if (!graph) return TN_MEMORY;
-        if (full) TN__TRY(tn__run_bound(device));
+        if (full) tn__run_bound(device);
         if (!heaviest) return TN_OK;
         TN__TRY(tn__realize_values(device, &heaviest, 1));
     }
@@ -277,7 +280,7 @@ void tn__graph_remove(tn__graph *graph, tn__node *node, tn__value **work)
     if (node->newer) node->newer->older = node->older;
     else graph->newest = node->older;
     graph->pending--;
-    graph->bytes -= (uint64_t)node->bytes;
+    graph->bytes -= node->bytes;
     for (int i = 0; i < node->inputs; i++) {
         if (!node->in[i].value) continue;
         node->in[i].value->readers--;

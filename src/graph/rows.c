@@ -14,7 +14,7 @@
 #define BOOL TN__TO_BOOL
 #define CONT false
 #define STEP true
-#define TEXT(t) (#t[0] == 'N' && #t[1] == 'O' && #t[2] == 0 ? NULL : #t)
+#define TEXT(t) (sizeof #t == 3 && #t[0] == 'N' && #t[1] == 'O' ? NULL : #t)
 
 const tn__row tn__rows[TN__ROWS] = {
 #define EW(name, arity, inputs, result, f, i, b, gradient, saves, low, high, ulp, shape) \

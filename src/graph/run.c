@@ -94,24 +94,25 @@ static bool reads_bytes(const tn__node *node)
     return false;
 }
 
-/* Read by several kernels: recomputing reads its inputs again for each; storing writes it once and reads it. */
+/* Read by several kernels: recomputing reads what its expression reads once more for each; storing writes it and reads it. */
 static bool storing_moves_less(const tn__node *node)
 {
-    int64_t inputs = 0;
-    for (int i = 0; i < node->inputs; i++)
-        if (node->in[i].value) inputs += value_bytes(node->in[i].value);
-    return node->out[0] && inputs > 2 * value_bytes(node->out[0]);
+    return node->out[0] && node->reads > 2 * value_bytes(node->out[0]);
 }
 
-/* Elementwise nodes that would make a kernel repeat a structured operation. */
-static void mark_dear(run *r)
+/* Bytes an expression reads (inputs met twice count twice), and whether repeating it would repeat a structured operation. */
+static void weigh(run *r)
 {
     for (int i = 0; i < r->nodes_count; i++) {
         tn__node *node = r->nodes[i];
         node->dear = false;
+        node->reads = 0;
         for (int k = 0; k < node->inputs; k++) {
-            const tn__node *from = node->in[k].value ? node->in[k].value->node : NULL;
+            const tn__value *v = node->in[k].value;
+            const tn__node *from = v ? v->node : NULL;
             if (from && (!from->op->fusable || from->dear)) node->dear = true;
+            if (v) node->reads += from && from->op->fusable ? from->reads : value_bytes(v);
+            if (node->reads > INT64_MAX / 4) node->reads = INT64_MAX / 4;
         }
     }
 }
@@ -282,7 +283,7 @@ static tn_status plan_all(run *r)
     for (int i = 0; i < r->nodes_count; i++) r->nodes[i]->shared = false;
     for (int i = 0; i < r->wanted_count; i++)
         if (r->wanted[i]->node) r->wanted[i]->node->store = true;
-    mark_dear(r);
+    weigh(r);
     settle(r);
     for (int pass = 0; pass < 2; pass++) /* what nothing else of the run reads first: it may take the others along */
         for (int i = 0; i < r->wanted_count; i++) {
@@ -336,7 +337,7 @@ static void publish(tn__device *device, tn__plan *p)
         tn__node *node = p->steps[s].value ? p->steps[s].value->node : NULL;
         if (!node) continue;
         p->steps[s].value->runs++;
-        ((tn__graph *)device->graph)->bytes -= (uint64_t)node->bytes; /* it will hardly be stored any more */
+        ((tn__graph *)device->graph)->bytes -= node->bytes; /* running it once more would free nothing soon */
         node->bytes = 0;
     }
     if (p->anchor && p->anchor->out[0]) p->anchor->out[0]->runs++;
@@ -466,14 +467,16 @@ tn_status tn__run_everything(tn__device *device)
     return run_ends(device, true);
 }
 
-tn_status tn__run_bound(tn__device *device)
+void tn__run_bound(tn__device *device)
 {
-    TN__TRY(run_ends(device, false));
+    tn__error_attempt();
+    const tn_status status = run_ends(device, false);
     tn__lock(&device->graph_lock);
     const tn__graph *graph = device->graph;
     const bool still = graph && graph->pending >= TN__NODES_PENDING;
     tn__unlock(&device->graph_lock);
-    return still ? run_ends(device, true) : TN_OK;
+    if (status == TN_OK && still) (void)run_ends(device, true);
+    tn__error_attempt_end();
 }
 
 tn_status tn_finish(const char *name)

@@ -269,8 +269,13 @@ static double cost_reduce(const tn__node *node)
     return n;
 }
 
-static const tn__op op_reduce = {.name = "reduce", .host = host_reduce, .generate = generate_reduce, .launch = launch_reduce,
-                                 .open = open_operand, .stores_expression = true, .cost = cost_reduce};
+static const tn__op ops[TN__REDUCTIONS] = {
+#define RED(id, ...)                                                                                                          \
+    [TN__RED_##id] = {.name = #id, .host = host_reduce, .generate = generate_reduce, .launch = launch_reduce,                 \
+                      .open = open_operand, .stores_expression = true, .cost = cost_reduce},
+#include "tables/reductions.def"
+#undef RED
+};
 
 /* ---- public ---- */
 
@@ -287,7 +292,7 @@ static tn_shape reduced_shape(const tn_tensor *x, uint32_t mask, bool keepdim)
 static tn_tensor *record_reduce(const tn__reduction *row, tn_tensor *x, uint32_t mask, tn_dtype dtype)
 {
     int64_t stride[TN_MAX_AXES + 1] = {0};
-    tn__node *node = tn__node_new(&op_reduce, 1);
+    tn__node *node = tn__node_new(&ops[row - tn__reductions], 1);
     if (!node) return NULL;
     node->a.reduce.row = row;
     node->dtype = dtype;
@@ -343,7 +348,7 @@ static tn_tensor *reduce(const tn__reduction *row, tn_tensor *x, const tn_axes *
 static tn_tensor *reduce_recorded(const tn__reduction *row, tn_tensor *x, const tn_axes *axes, bool keepdim)
 {
     tn_tensor *y = reduce(row, x, axes, keepdim);
-    tn__recorded(&op_reduce, NULL, &x, 1, y);
+    tn__recorded(&ops[row - tn__reductions], NULL, &x, 1, y);
     return y;
 }
 

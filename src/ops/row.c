@@ -264,9 +264,13 @@ static double cost(const tn__node *node)
     return 4.0 * (double)tn__node_count(node);
 }
 
-static const tn__op op_phases = {.name = "phases", .host = host_phases, .reordered = reordered, .arrange = arrange,
-                                  .generate = generate, .launch = launch,
-                                 .open = open_operand, .stores_expression = true, .cost = cost};
+static const tn__op ops[] = {
+#define PHASES(id, list)                                                                                                      \
+    {.name = #id, .host = host_phases, .reordered = reordered, .arrange = arrange, .generate = generate, .launch = launch,    \
+     .open = open_operand, .stores_expression = true, .cost = cost},
+#include "tables/phases.def"
+#undef PHASES
+};
 
 /* ---- public ---- */
 
@@ -282,7 +286,7 @@ static tn_tensor *along_axis(const tn__phase_list *list, tn_tensor *x, int axis)
     const int a = tn__axis(axis, x->ndim, list->name);
     if (a < 0) return NULL;
     tn_tensor *source = tn_dtype_is_float(x->dtype) ? tn__tensor_alias(x) : tn__cast(x, TN_F32, false);
-    tn__node *node = source ? tn__node_new(&op_phases, 1) : NULL;
+    tn__node *node = source ? tn__node_new(&ops[list - lists], 1) : NULL;
     tn_tensor *y = NULL;
     if (node) {
         node->a.phases.list = list;
@@ -294,7 +298,7 @@ static tn_tensor *along_axis(const tn__phase_list *list, tn_tensor *x, int axis)
         y = tn__record(node, tn__tensor_device(source), source->dtype, false);
     }
     tn_release(source);
-    tn__recorded(&op_phases, NULL, &x, 1, y);
+    tn__recorded(&ops[list - lists], NULL, &x, 1, y);
     return y;
 }
 

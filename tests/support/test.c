@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- where and how ---- */
@@ -58,6 +59,7 @@ static struct {
     bool skip;         /* the running test asked to be skipped */
     bool finished;     /* it came to its end */
     int64_t handles;   /* alive when it began */
+    double began;
 } run;
 
 const char *test_name(void)
@@ -110,6 +112,13 @@ static unsigned allowed_seconds(void)
     return seconds;
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 /* What stands in for each test's function; run.test is the real one. */
 static const TTest *const *all_tests;
 
@@ -117,6 +126,7 @@ static void run_one(int index)
 {
     run.test = all_tests[index];
     run.handles = tn_live_count();
+    run.began = now();
     run.cases = 0;
     run.skip = run.finished = false;
     sigaction(SIGALRM, &(const struct sigaction){.sa_handler = too_long}, NULL); /* Check takes it for itself */
@@ -142,6 +152,7 @@ static void check_nothing_is_left(void)
 static void at_end(void)
 {
     alarm(0);
+    if (run.test && now() - run.began > 10) printf("  %s: %.1f s\n", run.test->name, now() - run.began);
     if (run.test) check_nothing_is_left();
     run.test = NULL;
 }

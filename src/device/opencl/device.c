@@ -63,7 +63,6 @@ const tn__backend tn__backend_opencl = {
     .release = tn__cl_release,
     .write = tn__cl_write,
     .read = tn__cl_read,
-    .copy = tn__cl_copy,
     .finish = tn__cl_finish,
     .kernel_get = tn__cl_kernel_get,
     .kernel_max_group = tn__cl_kernel_max_group,

@@ -40,14 +40,6 @@ tn_status tn__cl_read(tn__device *device, void *from, uint64_t offset, void *to,
     return code == CL_SUCCESS ? TN_OK : tn__cl_queue_error(device, "clEnqueueReadBuffer", code);
 }
 
-tn_status tn__cl_copy(tn__device *device, void *to, uint64_t to_offset, void *from, uint64_t from_offset, uint64_t bytes)
-{
-    const tn__cl_device *state = device->state;
-    const cl_int code = state->cl->EnqueueCopyBuffer(state->queue, from, to, (size_t)from_offset, (size_t)to_offset,
-                                                     (size_t)bytes, 0, NULL, NULL);
-    return code == CL_SUCCESS ? TN_OK : tn__cl_queue_error(device, "clEnqueueCopyBuffer", code);
-}
-
 tn_status tn__cl_finish(tn__device *device)
 {
     tn__cl_device *state = device->state;

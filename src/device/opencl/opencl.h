@@ -72,7 +72,6 @@ tn_status tn__cl_allocate(tn__device *device, uint64_t bytes, void **memory);
 void tn__cl_release(tn__device *device, void *memory);
 tn_status tn__cl_write(tn__device *device, void *to, uint64_t offset, const void *from, uint64_t bytes);
 tn_status tn__cl_read(tn__device *device, void *from, uint64_t offset, void *to, uint64_t bytes);
-tn_status tn__cl_copy(tn__device *device, void *to, uint64_t to_offset, void *from, uint64_t from_offset, uint64_t bytes);
 tn_status tn__cl_finish(tn__device *device);
 
 /* program.c */

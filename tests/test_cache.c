@@ -1,0 +1,5 @@
+// Being written.
+int main(void)
+{
+  return 0;
+}
