@@ -81,10 +81,16 @@
 #define SEL_f(c, a, b) select((Tf)(b), (Tf)(a), MASK32(c))
 #define SEL_i(c, a, b) select((Ti)(b), (Ti)(a), MASK32(c))
 #define SEL_u(c, a, b) select((Tu)(b), (Tu)(a), MASK32(c))
-/* 64-bit lanes by ?:, rusticl's select() of them takes the wrong side (docs/drivers.md) */
-#define SEL_d(c, a, b) (MASK64(c) ? (Td)(a) : (Td)(b))
-#define SEL_l(c, a, b) (MASK64(c) ? (Tl)(a) : (Tl)(b))
-#define SEL_m(c, a, b) (MASK64(c) ? (Tm)(a) : (Tm)(b))
+/* 64-bit lanes by bits: rusticl's select() and vector ?: of them take the wrong side (docs/drivers.md) */
+#if W == 1
+#define SEL_d(c, a, b) ((c) ? (Td)(a) : (Td)(b))
+#define SEL_l(c, a, b) ((c) ? (Tl)(a) : (Tl)(b))
+#define SEL_m(c, a, b) ((c) ? (Tm)(a) : (Tm)(b))
+#else
+#define SEL_l(c, a, b) ((Tl)(b) ^ (((Tl)(a) ^ (Tl)(b)) & (c)))
+#define SEL_m(c, a, b) ((Tm)(b) ^ (((Tm)(a) ^ (Tm)(b)) & AS(ulong, c)))
+#define SEL_d(c, a, b) AS(double, SEL_l(c, AS(long, (Td)(a)), AS(long, (Td)(b))))
+#endif
 #define ISNAN_f(a) ((a) != (a))
 #define ISNAN_d(a) ((a) != (a))
 #define ISNAN_i(a) ((a) != (a))

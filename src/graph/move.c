@@ -22,6 +22,12 @@ bool tn__value_pending(tn__value *v)
     return pending;
 }
 
+tn_status tn__value_usable(const tn__value *v)
+{
+    if (v->failed != TN_OK) return tn__fail(v->failed, "%s: the tensor was still pending when tn_shutdown was called", v->device->name);
+    return v->buffer ? tn__buffer_check(v->buffer) : TN_OK;
+}
+
 bool tn_is_pending(const tn_tensor *x)
 {
     return tn__tensor_check(x, "is_pending", "x") == TN_OK && tn__value_pending(x->storage->value);
@@ -88,7 +94,7 @@ tn_tensor *tn_from(tn_dtype dtype, tn_shape shape, const void *data, const char 
 tn_tensor *tn__with_bytes(tn_tensor *x, bool fixed)
 {
     tn__value *v = x->storage->value;
-    if (!tn__value_pending(v)) return tn__tensor_alias(x);
+    if (!tn__value_pending(v)) return tn__value_usable(v) == TN_OK ? tn__tensor_alias(x) : NULL;
     tn__device *device = v->device;
     if (x->numel * 2 > v->count || x->numel == 0) {
         if (tn__realize_values(device, &v, 1) != TN_OK) return NULL;

@@ -11,6 +11,8 @@ tn_tensor *tn__move(tn_tensor *x, tn__device *device);
 tn_status tn__device_takes(const tn__device *device, tn_dtype dtype, const char *function);
 /* Whether the value still waits for its node. */
 bool tn__value_pending(tn__value *value);
+/* OK for a value with bytes that its device still has; else LOST. */
+tn_status tn__value_usable(const tn__value *value);
 /* A tensor on device from row-major host bytes; data NULL leaves the contents undefined. */
 tn_tensor *tn__from_bytes(tn_dtype dtype, const tn_shape *shape, const void *data, tn__device *device);
 /* x's bytes: gives its storage's value bytes, or, for a part of something pending, computes that part into a fresh tensor

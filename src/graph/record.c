@@ -337,7 +337,10 @@ static void close_graph(tn__device *device)
     while (graph && graph->oldest) {
         tn__node *node = graph->oldest;
         for (int r = 0; r < node->results; r++)
-            if (node->out[r]) node->out[r]->node = NULL;
+            if (node->out[r]) {
+                node->out[r]->node = NULL;
+                node->out[r]->failed = TN_LOST;
+            }
         tn__graph_remove(graph, node, &dropped);
     }
     if (graph) tn__map_free(graph->kernels);

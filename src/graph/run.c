@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "graph/generate.h"
 #include "graph/graph.h"
+#include "graph/move.h"
 #include "graph/rows.h"
 #include <inttypes.h>
 #include <string.h>
@@ -312,6 +313,15 @@ static tn_status allocate_output(tn__plan *first, int o)
     return TN_OK;
 }
 
+static tn_status check_inputs(const run *r)
+{
+    for (const tn__plan *p = r->first; p; p = p->next)
+        for (const tn__plan *s = p; s; s = s->next_segment)
+            for (int i = 0; i < s->inputs_count; i++)
+                if (s->inputs[i].value && !s->inputs[i].value->node) TN__TRY(tn__value_usable(s->inputs[i].value));
+    return TN_OK;
+}
+
 static tn_status allocate_outputs(run *r)
 {
     for (tn__plan *p = r->first; p; p = p->next)
@@ -391,6 +401,7 @@ static tn_status execute(run *r)
     tn_status status = plan_all(r);
     tn__unlock(&device->graph_lock);
     if (status == TN_OK) tn__join_segments(&r->first);
+    if (status == TN_OK) status = check_inputs(r);
     if (status == TN_OK) status = allocate_outputs(r);
     if (status == TN_OK) status = generate_all(r);
     if (status == TN_OK) status = launch_all(r);

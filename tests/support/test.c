@@ -67,10 +67,6 @@ const char *test_name(void)
     return run.test ? run.test->name : "";
 }
 
-void test_case_passed(void)
-{
-    run.cases++;
-}
 
 static void print_skip(const char *reason)
 {
@@ -117,6 +113,12 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void test_case_passed(void)
+{
+    run.cases++;
+    if (alarm(0)) alarm(allowed_seconds()); /* it does not hang */
 }
 
 /* What stands in for each test's function; run.test is the real one. */

@@ -45,7 +45,7 @@ const char *test_name(void);
 
 /* ---- counting ---- */
 
-/* A test counts as one case, unless it counts cases of its own. */
+/* A test counts as one case, unless it counts cases of its own. Each starts the watchdog's time anew. */
 void test_case_passed(void);
 /* So many cases that cannot be had here, and why. */
 void test_cases_skipped(int count, const char *reason);
