@@ -474,7 +474,7 @@ START_TEST(another_layout_class_or_dtype_is_another_program)
     tn_tensor *x = zeros(TN_F32, TN_SHAPE(64, 64)), *base = zeros(TN_F32, TN_SHAPE(128, 128));
     bones_run(tn_mul(tn_abs(x), x));
     ck_programs(1, { /* inner-strided, whatever the steps */
-        tn_tensor *y = tn_slice(base, 1, 0, TN_END, 2);
+        tn_tensor *y = tn_slice(base, 1, 0, 100, 2);
         bones_run(tn_mul(tn_abs(y), y));
         y = tn_slice(base, 1, 1, 96, 3);
         bones_run(tn_mul(tn_abs(y), y));

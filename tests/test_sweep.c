@@ -290,9 +290,9 @@ static choice choose(int r, tn_dtype dtype)
     static const test_layout dear[] = {LAYOUT_TRANSPOSED, LAYOUT_BROADCAST, LAYOUT_NEGATIVE, LAYOUT_ZERO_D};
     const int at = turn() + r * 5 + (int)dtype * 3;
     const bool converts = tn__rows[r].inputs == TN__REAL && !tn_dtype_is_float(dtype);
-    choice c = {.plain = plain[at % 4], .dear = at / 4 % 4 == 0 ? dear[at / 16 % 4] : LAYOUTS, .guards = at / 4 % 4 == 1};
+    choice c = {.plain = plain[at / 2 % 4], .dear = at % 4 == 0 ? dear[at / 4 % 4] : LAYOUTS, .guards = at % 4 == 1};
     if (test_is("rusticl-deep")) c.any = at % 5 == 0;
-    else c.any = at % (converts ? 8 : 4) != 3 && !(converts && at % 2);
+    else c.any = converts ? at % 4 == 1 : at % 3 != 2;
     return c;
 }
 

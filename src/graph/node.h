@@ -90,6 +90,7 @@ struct tn__node {
     bool shared;               /* … or several */
     int64_t reads;             /* in this walk: bytes its expression reads, */
     bool dear;                 /* and whether a pending structured result is computed on the way */
+    bool newly_read;           /* in this walk: by something that no run has computed yet */
     bool store;                /* in this walk: its result is to be stored */
     bool planned;              /* in this walk: a kernel that stores it is planned, */
     int level;                 /* after this many others */

@@ -59,6 +59,7 @@ static tn_status push_visit(visits *v, tn__node *node, uint64_t stamp)
     node->store = false;
     node->planned = false;
     node->home = NULL;
+    node->newly_read = false;
     v->list[v->count++] = (visit){node, 0};
     return TN_OK;
 }
@@ -118,13 +119,20 @@ static void weigh(run *r)
     }
 }
 
+/* A run has computed it on the way to something else; what it reads was computed then, too. */
+static bool was_fused(const tn__node *node)
+{
+    return node->out[0] && node->out[0]->runs > 0;
+}
+
 /* From readers to operands: nodes whose value is stored, and for the others the one kernel they go into (home). */
 static void settle(run *r)
 {
     for (int i = r->nodes_count - 1; i >= 0; i--) {
         tn__node *node = r->nodes[i];
         for (int o = 0; o < node->results; o++)
-            if (node->out[o] && (node->out[o]->assigned || (reads_bytes(node) && node->out[o]->runs > 0))) node->store = true;
+            if (node->out[o] && (node->out[o]->assigned || (reads_bytes(node) && node->newly_read && node->out[o]->runs > 0)))
+                node->store = true;
         if (node->shared && node->op->fusable && (node->dear || storing_moves_less(node))) node->store = true;
         tn__node *home = node->store || !node->op->fusable || !node->home ? node : node->home;
         node->home = home;
@@ -132,6 +140,7 @@ static void settle(run *r)
             tn__node *from = node->in[k].value ? node->in[k].value->node : NULL;
             if (!from) continue;
             from->uses++;
+            from->newly_read = from->newly_read || !was_fused(node);
             if (from->home && from->home != home) from->shared = true;
             if (!from->home) from->home = home;
         }
