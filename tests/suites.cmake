@@ -41,6 +41,7 @@ tenon_suite(views      host pocl pocl-wide rusticl oclgrind  ASAN host pocl)
 # the graph and the fuser
 tenon_suite(graph      host pocl rusticl  ASAN host pocl)
 tenon_suite(fuse       pocl pocl-wide rusticl rusticl-deep oclgrind  ASAN pocl  TIMEOUT 300 COST 40)
+tenon_suite(driver_calls  pocl rusticl)
 tenon_suite(launches   pocl rusticl)
 tenon_suite(cache      pocl pocl-cold)
 tenon_suite(threads    host pocl  ASAN host TSAN host pocl)

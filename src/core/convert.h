@@ -82,13 +82,13 @@ static inline float tn__odd_from_l(int64_t v)
 }
 
 /* Float to integer: truncates, saturates, NaN is 0. */
-#define TN__SATURATE(name, from, to, low, high, low_value, high_value)                 \
-    static inline to name(from v)                                                      \
-    {                                                                                  \
-        if (v != v) return 0;                                                          \
-        if (v <= (low)) return (low_value);                                            \
-        if (v >= (high)) return (high_value);                                          \
-        return (to)v;                                                                  \
+#define TN__SATURATE(name, from, to, low, high, low_value, high_value) \
+    static inline to name(from v)                                      \
+    {                                                                  \
+        if (v != v) return 0;                                          \
+        if (v <= (low)) return (low_value);                            \
+        if (v >= (high)) return (high_value);                          \
+        return (to)v;                                                  \
     }
 TN__SATURATE(tn__i_from_f, float, int32_t, -2147483648.0f, 2147483648.0f, INT32_MIN, INT32_MAX)
 TN__SATURATE(tn__u_from_f, float, uint32_t, 0.0f, 4294967296.0f, 0, UINT32_MAX)

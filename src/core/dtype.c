@@ -57,8 +57,7 @@ static tn_dtype promote_integers(tn_dtype a, tn_dtype b)
     case 1: return TN_I16;
     case 2: return TN_I32;
     case 4: return TN_I64;
-    default: (void)tn__fail(TN_DTYPE, "no dtype holds both %s and %s", tn_dtype_name(a), tn_dtype_name(b));
-        return TN_DTYPE_COUNT;
+    default: (void)tn__fail(TN_DTYPE, "no dtype holds both %s and %s", tn_dtype_name(a), tn_dtype_name(b)); return TN_DTYPE_COUNT;
     }
 }
 
@@ -103,13 +102,27 @@ tn__number tn__number_load(tn_dtype dtype, const void *p)
     tn__number n = {.compute = tn__dtypes[dtype].compute};
     uint16_t h;
     switch (dtype) {
-    case TN_F16: memcpy(&h, p, 2); n.f = tn__f16_float(h); break;
-    case TN_BF16: memcpy(&h, p, 2); n.f = tn_bf16_to_f32(h); break;
+    case TN_F16:
+        memcpy(&h, p, 2);
+        n.f = tn__f16_float(h);
+        break;
+    case TN_BF16:
+        memcpy(&h, p, 2);
+        n.f = tn_bf16_to_f32(h);
+        break;
     case TN_I8: n.i = *(const int8_t *)p; break;
-    case TN_I16: { int16_t v; memcpy(&v, p, 2); n.i = v; break; }
+    case TN_I16: {
+        int16_t v;
+        memcpy(&v, p, 2);
+        n.i = v;
+        break;
+    }
     case TN_U8: n.u = *(const uint8_t *)p; break;
     case TN_BOOL: n.u = *(const uint8_t *)p != 0; break;
-    case TN_U16: memcpy(&h, p, 2); n.u = h; break;
+    case TN_U16:
+        memcpy(&h, p, 2);
+        n.u = h;
+        break;
     default: memcpy(&n.m, p, (size_t)tn__dtypes[dtype].size); break;
     }
     return n;
@@ -119,16 +132,16 @@ tn__number tn__number_to_compute(tn__number n, tn__compute to)
 {
     tn__number r = {.compute = to};
     if (n.compute == to) return n;
-#define FROM(field, FD, FF, FI, FU, FL, FM)             \
-    switch (to) {                                       \
-    case TN__CF: r.f = FF(n.field); break;              \
-    case TN__CD: r.d = (double)n.field; break;          \
-    case TN__CI: r.i = FI(n.field); break;              \
-    case TN__CU: r.u = FU(n.field); break;              \
-    case TN__CL: r.l = FL(n.field); break;              \
-    case TN__CM: r.m = FM(n.field); break;              \
-    default: break;                                     \
-    }                                                   \
+#define FROM(field, FD, FF, FI, FU, FL, FM)    \
+    switch (to) {                              \
+    case TN__CF: r.f = FF(n.field); break;     \
+    case TN__CD: r.d = (double)n.field; break; \
+    case TN__CI: r.i = FI(n.field); break;     \
+    case TN__CU: r.u = FU(n.field); break;     \
+    case TN__CL: r.l = FL(n.field); break;     \
+    case TN__CM: r.m = FM(n.field); break;     \
+    default: break;                            \
+    }                                          \
     break
     switch (n.compute) {
     case TN__CF: FROM(f, , (float), tn__i_from_f, tn__u_from_f, tn__l_from_f, tn__m_from_f);
@@ -148,18 +161,25 @@ tn__number tn__number_to(tn__number n, tn_dtype dtype)
 {
     const tn__dtype_facts *facts = &tn__dtypes[dtype];
     if (dtype == TN_BOOL) {
-        const bool set = n.compute == TN__CF ? n.f != 0 : n.compute == TN__CD ? n.d != 0
-                         : n.compute == TN__CI || n.compute == TN__CU ? n.u != 0 : n.m != 0;
+        const bool set = n.compute == TN__CF                          ? n.f != 0
+                         : n.compute == TN__CD                        ? n.d != 0
+                         : n.compute == TN__CI || n.compute == TN__CU ? n.u != 0
+                                                                      : n.m != 0;
         return (tn__number){.compute = TN__CU, .u = set};
     }
     if (dtype == TN_F16 || dtype == TN_BF16) {
         tn__number f = n;
         f.compute = TN__CF;
-        if (n.compute == TN__CD) f.f = tn__odd_from_d(n.d);
-        else if (n.compute == TN__CI) f.f = tn__odd_from_l(n.i);
-        else if (n.compute == TN__CU) f.f = tn__odd_from_m(n.u);
-        else if (n.compute == TN__CL) f.f = tn__odd_from_l(n.l);
-        else if (n.compute == TN__CM) f.f = tn__odd_from_m(n.m);
+        if (n.compute == TN__CD)
+            f.f = tn__odd_from_d(n.d);
+        else if (n.compute == TN__CI)
+            f.f = tn__odd_from_l(n.i);
+        else if (n.compute == TN__CU)
+            f.f = tn__odd_from_m(n.u);
+        else if (n.compute == TN__CL)
+            f.f = tn__odd_from_l(n.l);
+        else if (n.compute == TN__CM)
+            f.f = tn__odd_from_m(n.m);
         f.f = dtype == TN_F16 ? tn__round_f16(f.f) : tn__round_bf16(f.f);
         return f;
     }
@@ -169,8 +189,10 @@ tn__number tn__number_to(tn__number n, tn_dtype dtype)
     const int shift = 32 - facts->bits;
     if (facts->kind == TN__SIGNED) {
         const int32_t top = (1 << (facts->bits - 1)) - 1;
-        if (from_float) r.i = r.i > top ? top : r.i < -top - 1 ? -top - 1 : r.i;
-        else r.i = (int32_t)((uint32_t)r.i << shift) >> shift;
+        if (from_float)
+            r.i = r.i > top ? top : r.i < -top - 1 ? -top - 1 : r.i;
+        else
+            r.i = (int32_t)((uint32_t)r.i << shift) >> shift;
     } else {
         const uint32_t top = (1u << facts->bits) - 1u;
         r.u = from_float ? (r.u > top ? top : r.u) : r.u & top;
@@ -182,13 +204,22 @@ void tn__number_store(tn_dtype dtype, void *p, tn__number n)
 {
     uint16_t h;
     switch (dtype) {
-    case TN_F16: h = tn__f16_bits(n.f); memcpy(p, &h, 2); break;
-    case TN_BF16: h = tn__bf16_bits(n.f); memcpy(p, &h, 2); break;
+    case TN_F16:
+        h = tn__f16_bits(n.f);
+        memcpy(p, &h, 2);
+        break;
+    case TN_BF16:
+        h = tn__bf16_bits(n.f);
+        memcpy(p, &h, 2);
+        break;
     case TN_I8:
     case TN_U8:
     case TN_BOOL: *(uint8_t *)p = (uint8_t)n.u; break;
     case TN_I16:
-    case TN_U16: h = (uint16_t)n.u; memcpy(p, &h, 2); break;
+    case TN_U16:
+        h = (uint16_t)n.u;
+        memcpy(p, &h, 2);
+        break;
     default: memcpy(p, &n.m, (size_t)tn__dtypes[dtype].size); break;
     }
 }

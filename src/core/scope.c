@@ -47,8 +47,10 @@ static void link_to(tn__frame *f, tn_tensor *x)
 static void unlink_from(tn_tensor *x)
 {
     if (x->older) x->older->newer = x->newer;
-    if (x->newer) x->newer->older = x->older;
-    else x->frame->newest = x->older;
+    if (x->newer)
+        x->newer->older = x->older;
+    else
+        x->frame->newest = x->older;
     x->frame = NULL;
     x->older = x->newer = NULL;
 }

@@ -25,11 +25,15 @@ tn_status tn__shape_numel(const tn_shape *shape, size_t element, int64_t *numel,
     for (int i = 0; i < shape->ndim; i++) {
         if (shape->dim[i] < 0)
             return tn__fail(TN_SHAPE, "%s: shape %s has a negative extent", function, tn__shape_text(shape->ndim, shape->dim));
-        if (shape->dim[i] == 0) empty = true;
-        else if (n > (INT64_MAX / 2 / (int64_t)element) / shape->dim[i]) overflow = true;
-        else n *= shape->dim[i];
+        if (shape->dim[i] == 0)
+            empty = true;
+        else if (n > (INT64_MAX / 2 / (int64_t)element) / shape->dim[i])
+            overflow = true;
+        else
+            n *= shape->dim[i];
     }
-    if (empty) n = 0;
+    if (empty)
+        n = 0;
     else if (overflow)
         return tn__fail(TN_OVERFLOW, "%s: shape %s of %zu-byte elements has more bytes than 62 bits count", function,
                         tn__shape_text(shape->ndim, shape->dim), element);
@@ -69,8 +73,10 @@ int tn__axis(int axis, int ndim, const char *function)
 {
     const int a = axis < 0 ? axis + ndim : axis;
     if (a >= 0 && a < ndim) return a;
-    if (ndim == 0) (void)tn__fail(TN_AXIS, "%s: axis %d of a tensor without axes", function, axis);
-    else (void)tn__fail(TN_AXIS, "%s: axis %d is outside %d to %d", function, axis, -ndim, ndim - 1);
+    if (ndim == 0)
+        (void)tn__fail(TN_AXIS, "%s: axis %d of a tensor without axes", function, axis);
+    else
+        (void)tn__fail(TN_AXIS, "%s: axis %d is outside %d to %d", function, axis, -ndim, ndim - 1);
     return -1;
 }
 

@@ -17,38 +17,38 @@ struct tn__value {
     atomic_int references;
     struct tn__device *device;
     tn_dtype dtype;
-    int64_t count;             /* dense elements */
+    int64_t count; /* dense elements */
     /* Either bytes, at element `base` of buffer … */
     struct tn__buffer *buffer; /* NULL while pending, and for no elements */
     int64_t base;
     /* … or the node that will make them, as its result number `result`. Guarded by the device's graph lock. */
     struct tn__node *node;
     int result;
-    int readers;               /* pending nodes that read it */
-    int runs;                  /* times a run computed it without storing it */
-    bool assigned;             /* a parameter's or moment's new value: stored by the first run that computes it */
-    tn_status failed;          /* it can never be computed: the device was lost; see the device */
-    void *derived;             /* other forms of the same bytes (packed weights), owned by the graph layer */
-    tn__value *next;           /* worklist of the release */
+    int readers;      /* pending nodes that read it */
+    int runs;         /* times a run computed it without storing it */
+    bool assigned;    /* a parameter's or moment's new value: stored by the first run that computes it */
+    tn_status failed; /* it can never be computed: the device was lost; see the device */
+    void *derived;    /* other forms of the same bytes (packed weights), owned by the graph layer */
+    tn__value *next;  /* worklist of the release */
 };
 
 struct tn__storage {
     atomic_int references;
     tn__value *value;
-    uint64_t version;          /* counts writes */
-    bool wrapped;              /* user's memory, or handed out: never gets fresh bytes */
+    uint64_t version; /* counts writes */
+    bool wrapped;     /* user's memory, or handed out: never gets fresh bytes */
 };
 
 struct tn_tensor {
     atomic_int references;
     tn__storage *storage;
     tn_dtype dtype;
-    bool weak;                 /* tn_int, tn_float, tn_bool */
+    bool weak; /* tn_int, tn_float, tn_bool */
     int ndim;
     int64_t offset;
     int64_t numel;
     int64_t dim[TN_MAX_AXES], stride[TN_MAX_AXES];
-    void *gradient;            /* the autograd layer's */
+    void *gradient; /* the autograd layer's */
     /* the scope it belongs to: a list of the thread's stack */
     struct tn__frame *frame;
     tn_tensor *older, *newer;
@@ -56,7 +56,7 @@ struct tn_tensor {
 
 /* What core calls upwards; the device and graph layers fill it in before the first value exists. */
 typedef struct tn__value_owner {
-    void (*free_bytes)(tn__value *value);                    /* release value->buffer */
+    void (*free_bytes)(tn__value *value); /* release value->buffer */
     /* Detaches the node of a dying pending value; pushes values the node held and that die with it onto *work. */
     void (*free_node)(tn__value *value, tn__value **work);
     void (*free_derived)(tn__value *value);

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define TENSOR_OR_NULL(x, function)                                \
-    do {                                                           \
+#define TENSOR_OR_NULL(x, function)                                   \
+    do {                                                              \
         if (tn__tensor_check(x, function, "x") != TN_OK) return NULL; \
     } while (0)
 
@@ -25,8 +25,8 @@ tn_status tn__view_infer(const tn_tensor *x, tn_shape *shape, const char *functi
                             tn__shape_text(x->ndim, x->dim), x->numel, tn__shape_text(shape->ndim, shape->dim));
         shape->dim[unknown] = x->numel / n;
     } else if (n != x->numel)
-        return tn__fail(TN_SHAPE, "%s: %s has %" PRId64 " elements, %s has %" PRId64, function,
-                        tn__shape_text(x->ndim, x->dim), x->numel, tn__shape_text(shape->ndim, shape->dim), n);
+        return tn__fail(TN_SHAPE, "%s: %s has %" PRId64 " elements, %s has %" PRId64, function, tn__shape_text(x->ndim, x->dim),
+                        x->numel, tn__shape_text(shape->ndim, shape->dim), n);
     return TN_OK;
 }
 
@@ -80,8 +80,7 @@ tn_tensor *tn_view(tn_tensor *x, tn_shape shape)
     if (tn__view_infer(x, &shape, "view") != TN_OK) return NULL;
     if (!tn__view_strides(x, &shape, stride))
         return TN__NULL(TN_SHAPE, "view: %s with strides %s has no view of shape %s; reshape copies",
-                        tn__shape_text(x->ndim, x->dim), tn__shape_text(x->ndim, x->stride),
-                        tn__shape_text(shape.ndim, shape.dim));
+                        tn__shape_text(x->ndim, x->dim), tn__shape_text(x->ndim, x->stride), tn__shape_text(shape.ndim, shape.dim));
     return tn__view_as(x, &shape, stride);
 }
 
@@ -93,8 +92,7 @@ tn_status tn__axes_mask(const tn_axes *axes, int ndim, const char *function, uin
         *mask = (1u << ndim) - 1u;
         return TN_OK;
     }
-    if (axes->count < 0 || axes->count > TN_MAX_AXES)
-        return tn__fail(TN_AXIS, "%s: a list of %d axes", function, axes->count);
+    if (axes->count < 0 || axes->count > TN_MAX_AXES) return tn__fail(TN_AXIS, "%s: a list of %d axes", function, axes->count);
     for (int i = 0; i < axes->count; i++) {
         const int a = tn__axis(axes->axis[i], ndim, function);
         if (a < 0) return TN_AXIS;
@@ -125,8 +123,7 @@ tn_tensor *tn_squeeze(tn_tensor *x, tn_axes axes)
 tn_tensor *tn_unsqueeze(tn_tensor *x, int axis)
 {
     TENSOR_OR_NULL(x, "unsqueeze");
-    if (x->ndim == TN_MAX_AXES)
-        return TN__NULL(TN_SHAPE, "unsqueeze: %d axes are the most", TN_MAX_AXES);
+    if (x->ndim == TN_MAX_AXES) return TN__NULL(TN_SHAPE, "unsqueeze: %d axes are the most", TN_MAX_AXES);
     const int a = tn__axis(axis, x->ndim + 1, "unsqueeze");
     tn_tensor *y = a < 0 ? NULL : tn__tensor_alias(x);
     if (!y) return NULL;
@@ -156,8 +153,7 @@ tn_tensor *tn_permute(tn_tensor *x, tn_axes axes)
 {
     uint32_t mask;
     TENSOR_OR_NULL(x, "permute");
-    if (axes.count != x->ndim)
-        return TN__NULL(TN_AXIS, "permute: %d axes given for a tensor of %d", axes.count, x->ndim);
+    if (axes.count != x->ndim) return TN__NULL(TN_AXIS, "permute: %d axes given for a tensor of %d", axes.count, x->ndim);
     if (tn__axes_mask(&axes, x->ndim, "permute", &mask) != TN_OK) return NULL;
     tn_tensor *y = tn__tensor_alias(x);
     for (int i = 0; y && i < x->ndim; i++) {

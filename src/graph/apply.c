@@ -18,7 +18,8 @@ static tn_status fail_mixed(const char *function, tn_tensor *const *operands, in
     int moved = 0;
     for (int i = 0; i < count; i++) {
         const tn_tensor *x = operands[i];
-        tn__text_add(&t, "%s%s %s is on %s", i ? ", " : "", argument_names[i], tn__shape_text(x->ndim, x->dim), tn__tensor_device(x)->name);
+        tn__text_add(&t, "%s%s %s is on %s", i ? ", " : "", argument_names[i], tn__shape_text(x->ndim, x->dim),
+                     tn__tensor_device(x)->name);
         if (tn__tensor_device(x) != at && !goes_anywhere(x)) moved = i;
     }
     const tn_status s = tn__fail(TN_DEVICE, "%s: operands on different devices: %s; move one, as in tn_to(%s, \"%s\")", function,
@@ -80,7 +81,8 @@ static bool promote_operands(const tn__row *row, tn_tensor *const *operands, tn_
     tn_dtype d = best[2];
     for (int r = 1; r >= 0; r--) {
         if (best[r] == TN_DTYPE_COUNT) continue;
-        if (d == TN_DTYPE_COUNT) d = best[r];
+        if (d == TN_DTYPE_COUNT)
+            d = best[r];
         else if (tn__dtypes[best[r]].kind == TN__FLOAT ? tn__dtypes[d].kind != TN__FLOAT : tn__dtypes[d].kind == TN__BOOL)
             d = tn_promote(d, best[r]);
     }
@@ -103,7 +105,8 @@ static tn_status check_dtype(const tn__row *row, tn_dtype d)
 static tn_status take_number(const tn__row *row, const tn_tensor *x, tn_dtype d, tn__number *out)
 {
     const char *bytes = x->storage->value->buffer->memory;
-    const tn__number n = tn__number_load(x->dtype, bytes + (x->storage->value->base + x->offset) * (int64_t)tn_dtype_size(x->dtype));
+    const tn__number n = tn__number_load(x->dtype,
+                                         bytes + (x->storage->value->base + x->offset) * (int64_t)tn_dtype_size(x->dtype));
     if (!tn__number_fits(n, d))
         return tn__fail(TN_OVERFLOW, "%s: the scalar %.0f does not fit %s", row->name, tn__number_double(n), tn_dtype_name(d));
     *out = d == TN_BOOL ? tn__number_to(n, TN_BOOL) : tn__number_to_compute(n, tn__dtypes[d].compute);

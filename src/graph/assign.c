@@ -125,7 +125,8 @@ static tn_status write_part(tn_tensor *x, tn_tensor *src, const int64_t *stride)
     if (copy && src->storage->value == base) { /* may overlap: the source is copied first */
         tn__value *v = copy->storage->value;
         tn_tensor *again = tn__realize_values(device, &v, 1) == TN_OK
-                               ? source_copy(copy, x->dtype, x->ndim, x->dim, copy->stride, 0, device) : NULL;
+                               ? source_copy(copy, x->dtype, x->ndim, x->dim, copy->stride, 0, device)
+                               : NULL;
         tn_release(copy);
         copy = again;
     }
@@ -148,13 +149,17 @@ tn_status tn_assign(tn_tensor *x, tn_tensor *src)
     tn_shape want = tn__tensor_shape(x), own = tn__tensor_shape(src), both;
     if (x->weak) return tn__fail(TN_ARGUMENT, "assign: x is a scalar constant");
     if (tn__tensor_overlaps(x))
-        return tn__fail(TN_ARGUMENT, "assign: x %s is an expanded view, several of its elements are one in memory; assign to the original, or clone it",
-                        tn__shape_text(x->ndim, x->dim));
+        return tn__fail(
+            TN_ARGUMENT,
+            "assign: x %s is an expanded view, several of its elements are one in memory; assign to the original, or clone it",
+            tn__shape_text(x->ndim, x->dim));
     if (!tn__shape_broadcast(&own, &want, &both) || !tn__shape_equal(&both, &want))
-        return tn__fail(TN_SHAPE, "assign: src %s does not broadcast to x %s", tn__shape_text(own.ndim, own.dim), tn__shape_text(want.ndim, want.dim));
+        return tn__fail(TN_SHAPE, "assign: src %s does not broadcast to x %s", tn__shape_text(own.ndim, own.dim),
+                        tn__shape_text(want.ndim, want.dim));
     if (tn__tensor_device(src) != device && !(src->ndim == 0 && tn__tensor_device(src)->is_host))
-        return tn__fail(TN_DEVICE, "assign: x %s is on %s, src %s is on %s; move it, as in tn_to(src, \"%s\")", tn__shape_text(want.ndim, want.dim),
-                        device->name, tn__shape_text(own.ndim, own.dim), tn__tensor_device(src)->name, device->name);
+        return tn__fail(TN_DEVICE, "assign: x %s is on %s, src %s is on %s; move it, as in tn_to(src, \"%s\")",
+                        tn__shape_text(want.ndim, want.dim), device->name, tn__shape_text(own.ndim, own.dim),
+                        tn__tensor_device(src)->name, device->name);
     if (x->numel == 0) return TN_OK;
     tn__expand_strides(src, &want, stride);
     if (tn__tensor_covers(x) && !x->storage->wrapped) return replace_value(x, src, stride);
@@ -166,7 +171,8 @@ tn_status tn_write(tn_tensor *x, const void *data, size_t bytes)
     TN__TRY(tn__tensor_check(x, "write", "x"));
     const size_t want = (size_t)x->numel * tn_dtype_size(x->dtype);
     if (bytes != want)
-        return tn__fail(TN_ARGUMENT, "write: %zu bytes given, %s %s has %zu", bytes, tn_dtype_name(x->dtype), tn__shape_text(x->ndim, x->dim), want);
+        return tn__fail(TN_ARGUMENT, "write: %zu bytes given, %s %s has %zu", bytes, tn_dtype_name(x->dtype),
+                        tn__shape_text(x->ndim, x->dim), want);
     if (!data && bytes > 0) return tn__fail(TN_ARGUMENT, "write: data is NULL");
     const tn_shape shape = tn__tensor_shape(x);
     tn_tensor *fresh = tn__from_bytes(x->dtype, &shape, data, tn__tensor_device(x));

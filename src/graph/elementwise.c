@@ -70,7 +70,9 @@ tn_status tn__elementwise_launch(tn__plan *p)
     int64_t rows = 1;
     for (int k = 0; k + 1 < p->rank; k++) rows *= p->dim[k];
     uint64_t global, local = 1;
-    if (p->deep) deep_shape(p, n0, rows, a, &count, &global);
-    else local = wide_shape(p, n0, rows, a, &count, &global);
+    if (p->deep)
+        deep_shape(p, n0, rows, a, &count, &global);
+    else
+        local = wide_shape(p, n0, rows, a, &count, &global);
     return tn__launch(p->kernel, a, count, global, local);
 }

@@ -14,12 +14,12 @@ typedef struct builder {
     tn__plan *plan;
     tn__chooser choose;
     void *user;
-    tn__value *root;      /* what the end section computes; always inlined */
+    tn__value *root; /* what the end section computes; always inlined */
     int section;
     const tn__window *identity; /* of the results, in the end section */
-    tn__value *given;     /* the anchor's own result */
+    tn__value *given;           /* the anchor's own result */
     int operations;
-    int promised;         /* outputs: those there are and those being built */
+    int promised; /* outputs: those there are and those being built */
     int pointers_left;
     split want;           /* set with TRY_SPLIT */
     tn__value *forced[8]; /* stored first because the kernel would have too many arguments or operations */
@@ -66,8 +66,10 @@ static bool map_window(const tn__plan *p, const tn__node *node, const tn__window
         int64_t low = m->start[j], high = m->start[j];
         for (int k = 0; k < p->rank; k++) {
             const int64_t reach = m->move[k][j] * (p->dim[k] - 1);
-            if (reach < 0) low += reach;
-            else high += reach;
+            if (reach < 0)
+                low += reach;
+            else
+                high += reach;
         }
         if (low >= 0 && high < node->dim[j]) continue;
         for (int k = p->rank - 1; k >= 0; k--) {
@@ -183,7 +185,8 @@ static int build_node(builder *b, tn__value *value, const mapping *m, const tn__
         const uint64_t numbers[4] = {seed, node->a.random.position, (uint64_t)node->a.random.low, node->a.random.span};
         if ((step.a[0] = add_input(b, NULL, TN_I64, w)) < 0) return step.a[0];
         for (int i = 0; i < 4; i++)
-            if ((step.a[i + 1] = number_step(b, (tn__number){.compute = TN__CM, .m = numbers[i]}, TN_U64)) < 0) return step.a[i + 1];
+            if ((step.a[i + 1] = number_step(b, (tn__number){.compute = TN__CM, .m = numbers[i]}, TN_U64)) < 0)
+                return step.a[i + 1];
         return add_step(b, step);
     }
     for (int i = 0; i < node->inputs; i++)
@@ -418,7 +421,8 @@ static tn__plan *plan_for(const tn__request *r, tn__node *anchor)
         b.promised = r->count - 1;
         const int done = build_all(&b, r->values, r->count);
         if (done == 0 && (!anchor || reaches_result(p))) break;
-        if (done == TRY_SPLIT && splits_count < TN__RANK) splits[splits_count++] = b.want;
+        if (done == TRY_SPLIT && splits_count < TN__RANK)
+            splits[splits_count++] = b.want;
         else if (done != TOO_MANY || anchor || !force_heaviest(&b, r->values, r->count)) {
             tn__plan_free(p);
             return NULL;

@@ -13,17 +13,29 @@
 
 typedef enum tn__role { TN__OUTER, TN__MIDDLE, TN__INNER, TN__APART } tn__role;
 
+/* What a program needs of scalar.cl and convert.cl. */
+enum {
+    TN__USES_F16 = 1,
+    TN__USES_BF16 = 2,
+    TN__USES_DOUBLE = 4,
+    TN__USES_ODD_M = 8,
+    TN__USES_ODD_D = 16,
+    TN__USES_FMOD_F = 32,
+    TN__USES_FMOD_D = 64,
+    TN__USES_RANDOM = 128
+};
+
 typedef struct tn__generator {
     tn__plan *plan;
     tn__role role[TN__RANK];
-    tn__text macros;    /* in the order generated */
-    tn__text functions; /* scalar functions that rows call */
+    tn__text macros;     /* in the order generated */
+    tn__text functions;  /* scalar functions that rows call */
     tn__text parameters; /* PARAMS, when the operation writes it itself */
-    tn__text defines;   /* "#define NAME value" of the operation, before everything */
-    unsigned uses;      /* what convert.cl and scalar.cl must define */
-    bool single;        /* while the S macros are made */
-    bool places_only;   /* nothing is loaded at the OUTER level */
-    uint64_t called;    /* functions emitted, a bit for each and letter */
+    tn__text defines;    /* "#define NAME value" of the operation, before everything */
+    unsigned uses;       /* what convert.cl and scalar.cl must define */
+    bool single;         /* while the S macros are made */
+    bool places_only;    /* nothing is loaded at the OUTER level */
+    uint64_t called;     /* functions emitted, a bit for each and letter */
 } tn__generator;
 
 /* Lanes: 1 unless vectors help and the inner axis has as many elements. */
@@ -42,6 +54,8 @@ int tn__generate_form(tn__generator *g, int section, const char *form, const cha
 /* The text of a row, phase or reduction in letters of a compute type; names[0..] replace A B C (or the given words). */
 void tn__generate_text(tn__generator *g, tn__text *out, const char *text, tn__compute compute, const char *const *words,
                        const char *const *names, int count);
+/* The program uses values of this dtype. */
+void tn__note_dtype(tn__generator *g, tn_dtype dtype);
 /* An element's place in input or output: name of a parameter that holds v. */
 int tn__parameter(tn__plan *plan, int64_t v);
 /* Assembles the program around a kernel file and gets the kernel. Frees the generator's texts. */

@@ -8,9 +8,9 @@
 typedef struct tn__graph {
     tn__node *oldest, *newest;
     int pending;
-    uint64_t bytes; /* that pending nodes keep from being freed, at most */
+    uint64_t bytes;   /* that pending nodes keep from being freed, at most */
     tn__map *kernels; /* by what their plans generated */
-    uint64_t walk; /* stamp of the last walk over nodes */
+    uint64_t walk;    /* stamp of the last walk over nodes */
 } tn__graph;
 
 /* The device's graph, made at first use. Under the graph lock. */

@@ -10,7 +10,8 @@ enum { STAGING = 1 << 23 }; /* bytes of a step between two OpenCL devices */
 tn_status tn__device_takes(const tn__device *device, tn_dtype dtype, const char *function)
 {
     if (dtype != TN_F64 || device->is_host || device->info.fp64) return TN_OK;
-    return tn__fail(TN_CAPABILITY, "%s: %s has no f64 (its driver has no fp64); use f32, or the device \"host\"", function, device->name);
+    return tn__fail(TN_CAPABILITY, "%s: %s has no f64 (its driver has no fp64); use f32, or the device \"host\"", function,
+                    device->name);
 }
 
 bool tn__value_pending(tn__value *v)
@@ -24,7 +25,8 @@ bool tn__value_pending(tn__value *v)
 
 tn_status tn__value_usable(const tn__value *v)
 {
-    if (v->failed != TN_OK) return tn__fail(v->failed, "%s: the tensor was still pending when tn_shutdown was called", v->device->name);
+    if (v->failed != TN_OK)
+        return tn__fail(v->failed, "%s: the tensor was still pending when tn_shutdown was called", v->device->name);
     return v->buffer ? tn__buffer_check(v->buffer) : TN_OK;
 }
 
@@ -67,12 +69,14 @@ static tn_status write_bool(tn__buffer *to, const void *data, int64_t count)
 tn_tensor *tn__from_bytes(tn_dtype dtype, const tn_shape *shape, const void *data, tn__device *device)
 {
     int64_t n;
-    if (tn__shape_numel(shape, tn_dtype_size(dtype), &n, "from") != TN_OK || tn__device_takes(device, dtype, "from") != TN_OK) return NULL;
+    if (tn__shape_numel(shape, tn_dtype_size(dtype), &n, "from") != TN_OK || tn__device_takes(device, dtype, "from") != TN_OK)
+        return NULL;
     tn__value *v = value_with_bytes(device, dtype, n);
     if (!v) return NULL;
     tn_status s = TN_OK;
     if (n > 0 && data)
-        s = dtype == TN_BOOL ? write_bool(v->buffer, data, n) : tn__buffer_write(v->buffer, 0, data, (uint64_t)n * tn_dtype_size(dtype));
+        s = dtype == TN_BOOL ? write_bool(v->buffer, data, n)
+                             : tn__buffer_write(v->buffer, 0, data, (uint64_t)n * tn_dtype_size(dtype));
     if (s == TN_OK) return handle_of(v, shape);
     tn__value_release(v);
     return NULL;
@@ -145,8 +149,7 @@ static tn_status item(tn_tensor *x, const char *function, tn__number *n)
 {
     uint64_t raw[2];
     TN__TRY(tn__tensor_check(x, function, "x"));
-    if (x->numel != 1)
-        return tn__fail(TN_SHAPE, "%s: %s has not one element", function, tn__shape_text(x->ndim, x->dim));
+    if (x->numel != 1) return tn__fail(TN_SHAPE, "%s: %s has not one element", function, tn__shape_text(x->ndim, x->dim));
     TN__TRY(tn__read_bytes(x, raw));
     *n = tn__number_load(x->dtype, raw);
     return TN_OK;
@@ -220,8 +223,10 @@ tn_tensor *tn__move(tn_tensor *x, tn__device *device)
         tn_status s = TN_OK;
         if (x->numel > 0)
             s = copy_between(v->buffer, source->buffer, (uint64_t)(source->base + from->offset) * size, (uint64_t)x->numel * size);
-        if (s == TN_OK) y = handle_of(v, &shape);
-        else tn__value_release(v);
+        if (s == TN_OK)
+            y = handle_of(v, &shape);
+        else
+            tn__value_release(v);
         if (y) memcpy(y->stride, from->stride, sizeof y->stride);
     }
     tn_release(from);

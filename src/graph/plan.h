@@ -26,11 +26,11 @@ typedef enum tn__step_kind { TN__LOAD, TN__NUMBER, TN__APPLY, TN__CONVERT, TN__D
 typedef struct tn__step {
     tn__step_kind kind;
     int section;
-    int a[5];              /* steps it reads; LOAD, DRAW: a[0] is an input; NUMBER: a[0] is a number */
-    tn_dtype from, dtype;  /* APPLY: computed in from, rounded to dtype; CONVERT: from -> dtype; else dtype */
+    int a[5];             /* steps it reads; LOAD, DRAW: a[0] is an input; NUMBER: a[0] is a number */
+    tn_dtype from, dtype; /* APPLY: computed in from, rounded to dtype; CONVERT: from -> dtype; else dtype */
     const tn__row *row;
-    const tn__node *node;  /* DRAW: the generator */
-    tn__value *value;      /* what this step computes (memo), with its window */
+    const tn__node *node; /* DRAW: the generator */
+    tn__value *value;     /* what this step computes (memo), with its window */
     tn__window window;
 } tn__step;
 
@@ -40,7 +40,7 @@ typedef enum tn__class { TN__CONTIGUOUS, TN__SPLAT, TN__STRIDED } tn__class;
 typedef struct tn__plan_input {
     tn__value *value; /* NULL: only an index (a random generator's) */
     tn_dtype dtype;
-    int pointer;      /* which of the kernel's input pointers */
+    int pointer; /* which of the kernel's input pointers */
     int section;
     tn__window window;
 } tn__plan_input;
@@ -66,16 +66,16 @@ typedef struct tn__stage {
 typedef struct tn__plan tn__plan;
 struct tn__plan {
     tn__device *device;
-    tn__node *anchor;          /* structured node, NULL for an elementwise kernel */
-    int level;                 /* 1 + the largest of what it depends on */
+    tn__node *anchor; /* structured node, NULL for an elementwise kernel */
+    int level;        /* 1 + the largest of what it depends on */
     int rank;
     int64_t dim[TN__RANK];
-    int group[TN__RANK];       /* axes of one group may collapse: 0 rows, 1 inner; matmul 0 batch, 1 m, 2 n, 3 k */
-    tn__window operand[3];     /* windows of the structured node's operands over the domain */
-    tn__window result;         /* of the node's result, dense */
-    tn__window place;          /* where the target goes: the same, or part of a buffer */
-    unsigned splits;           /* groups whose axes may be split, a bit each */
-    int sources[3];            /* step that gives operand s */
+    int group[TN__RANK];   /* axes of one group may collapse: 0 rows, 1 inner; matmul 0 batch, 1 m, 2 n, 3 k */
+    tn__window operand[3]; /* windows of the structured node's operands over the domain */
+    tn__window result;     /* of the node's result, dense */
+    tn__window place;      /* where the target goes: the same, or part of a buffer */
+    unsigned splits;       /* groups whose axes may be split, a bit each */
+    int sources[3];        /* step that gives operand s */
     int steps_count, steps_capacity;
     tn__step *steps;
     int inputs_count;
@@ -84,24 +84,24 @@ struct tn__plan {
     tn__number numbers[TN__PLAN_INPUTS];
     int outputs_count;
     tn__plan_output outputs[TN__PLAN_OUTPUTS];
-    tn__buffer *written;       /* a partial write: the target's bytes that outputs[0] goes to */
+    tn__buffer *written; /* a partial write: the target's bytes that outputs[0] goes to */
     /* generated */
-    int width;                 /* lanes */
+    int width; /* lanes */
     bool deep;
-    bool wide_index;           /* 64-bit */
-    tn__text head, text;       /* what is generated before and behind the macro files */
-    bool draws;                /* random numbers */
-    int64_t *parameters;       /* places, strides, extents in the order of the text */
+    bool wide_index;     /* 64-bit */
+    tn__text head, text; /* what is generated before and behind the macro files */
+    bool draws;          /* random numbers */
+    int64_t *parameters; /* places, strides, extents in the order of the text */
     int parameters_count, parameters_capacity;
     bool parameters_in_buffer; /* too many for arguments */
     tn__kernel *kernel;
-    int local;                 /* items of a work-group the program was made for */
-    uint64_t global;           /* items of the launch, where generate chose them */
-    tn__buffer *meta;          /* the parameters, when in a buffer */
+    int local;        /* items of a work-group the program was made for */
+    uint64_t global;  /* items of the launch, where generate chose them */
+    tn__buffer *meta; /* the parameters, when in a buffer */
     tn__stage stages[2];
-    tn__buffer *scratch[2];    /* of the structured operation, allocated by its generate */
-    tn__plan *next_segment;    /* the same expression over other values, in the same launch (segments.c) */
-    tn__plan *next;            /* in launch order */
+    tn__buffer *scratch[2]; /* of the structured operation, allocated by its generate */
+    tn__plan *next_segment; /* the same expression over other values, in the same launch (segments.c) */
+    tn__plan *next;         /* in launch order */
 };
 
 /* ---- building (expression.c) ---- */

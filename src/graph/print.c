@@ -50,11 +50,9 @@ static tn_status choose(picture *p)
     p->count = 1;
     for (int i = 0; i < p->shape.ndim; i++) {
         p->cut[i] = p->summary && p->shape.dim[i] > 2 * EDGE;
-        if (p->cut[i])
-            p->shape.dim[i] = 2 * EDGE;
+        if (p->cut[i]) p->shape.dim[i] = 2 * EDGE;
         p->count *= p->shape.dim[i];
-        if (p->count > MOST_SHOWN)
-            return tn__fail(TN_OVERFLOW, "print: the edges of %d axes are too many elements", p->shape.ndim);
+        if (p->count > MOST_SHOWN) return tn__fail(TN_OVERFLOW, "print: the edges of %d axes are too many elements", p->shape.ndim);
     }
     return TN_OK;
 }
@@ -67,12 +65,10 @@ static void place(const picture *p, const unsigned char *block, const tn_shape *
     const size_t row = (size_t)size->dim[last] * p->size;
     for (bool more = true; more; block += row) {
         int64_t to = 0;
-        for (int i = 0; i <= last; i++)
-            to = to * p->shape.dim[i] + at[i] + index[i];
+        for (int i = 0; i <= last; i++) to = to * p->shape.dim[i] + at[i] + index[i];
         memcpy(p->data + (size_t)to * p->size, block, row);
         int axis = last - 1;
-        while (axis >= 0 && ++index[axis] == size->dim[axis])
-            index[axis--] = 0;
+        while (axis >= 0 && ++index[axis] == size->dim[axis]) index[axis--] = 0;
         more = axis >= 0;
     }
 }
@@ -83,8 +79,7 @@ static tn_status read_block(picture *p, unsigned side, unsigned char *buffer)
     int64_t at[TN_MAX_AXES] = {0};
     tn_tensor *block = tn_slice(p->x, 0, 0, TN_END, 1);
     for (int i = 0; i < p->shape.ndim && block; i++) {
-        if (!p->cut[i])
-            continue;
+        if (!p->cut[i]) continue;
         const bool high = side >> i & 1;
         tn_tensor *part = tn_slice(block, i, high ? -EDGE : 0, high ? TN_END : EDGE, 1);
         tn_release(block);
@@ -94,25 +89,21 @@ static tn_status read_block(picture *p, unsigned side, unsigned char *buffer)
     const tn_shape size = block ? tn_shape_of(block) : p->shape;
     const tn_status status = block ? tn_read(block, buffer, tn_nbytes(block)) : tn_last_status();
     tn_release(block);
-    if (status == TN_OK)
-        place(p, buffer, &size, at);
+    if (status == TN_OK) place(p, buffer, &size, at);
     return status;
 }
 
 static tn_status read_corners(picture *p)
 {
     unsigned char *buffer = tn__alloc((size_t)p->count * p->size);
-    if (!buffer)
-        return TN_MEMORY;
+    if (!buffer) return TN_MEMORY;
     unsigned mask = 0;
-    for (int i = 0; i < p->shape.ndim; i++)
-        mask |= p->cut[i] ? 1u << i : 0;
+    for (int i = 0; i < p->shape.ndim; i++) mask |= p->cut[i] ? 1u << i : 0;
     /* Every subset of the cut axes once. */
     tn_status status = tn_realize(&p->x, 1);
     for (unsigned side = mask; status == TN_OK; side = (side - 1) & mask) {
         status = read_block(p, side, buffer);
-        if (side == 0)
-            break;
+        if (side == 0) break;
     }
     tn__free(buffer);
     return status;
@@ -124,8 +115,7 @@ static tn_status gather(picture *p)
     p->dtype = tn_dtype_of(p->x);
     p->size = tn_dtype_size(p->dtype);
     p->data = tn__alloc((size_t)p->count * p->size);
-    if (!p->data)
-        return TN_MEMORY;
+    if (!p->data) return TN_MEMORY;
     return p->summary ? read_corners(p) : tn_read(p->x, p->data, (size_t)p->count * p->size);
 }
 
@@ -148,16 +138,14 @@ static tn__binary_format format_of(tn_dtype dtype)
 
 static void put_repeated(tn__text *t, char c, int count)
 {
-    for (; count > 0; count--)
-        tn__text_put(t, &c, 1);
+    for (; count > 0; count--) tn__text_put(t, &c, 1);
 }
 
 /* The digits after the point without trailing zeros, as many as are there. */
 static int fraction_length(const tn__decimal *d, bool scientific)
 {
     int count = d->count;
-    while (count > 0 && d->digit[count - 1] == '0')
-        count--;
+    while (count > 0 && d->digit[count - 1] == '0') count--;
     const int after = scientific ? count - 1 : count - 1 - d->exponent;
     return after > 0 ? after : 0;
 }
@@ -182,8 +170,7 @@ static void put_positional(tn__text *t, const style *s, double value)
     for (int place = before - 1; place >= -after; place--) {
         const int i = d.exponent - place;
         put_repeated(t, i >= 0 && i < d.count ? d.digit[i] : '0', 1);
-        if (place == 0)
-            put_repeated(t, '.', 1);
+        if (place == 0) put_repeated(t, '.', 1);
     }
     put_repeated(t, ' ', s->right - after);
 }
@@ -221,13 +208,11 @@ static bool needs_exponent(const picture *p)
     double most = 0, least = INFINITY;
     for (int64_t i = 0; i < p->count; i++) {
         const double value = fabs(tn__number_double(element(p, i)));
-        if (!isfinite(value) || value == 0)
-            continue;
+        if (!isfinite(value) || value == 0) continue;
         most = value > most ? value : most;
         least = value < least ? value : least;
     }
-    if (most == 0)
-        return false;
+    if (most == 0) return false;
     const double limit = p->dtype == TN_F64 ? 1e8 : p->dtype == TN_F32 ? 1e6 : 1e3;
     return most >= limit || least < rounded(1e-4, p->dtype) || rounded(most / least, p->dtype) > 1000;
 }
@@ -264,8 +249,7 @@ static void measure_floats(const picture *p, style *s)
         s->exponent = exponent;
         s->right = s->exponent + 2 + s->precision;
     }
-    if (special)
-        s->left = larger(s->left, 3 + (minus_infinity ? 1 : 0) - (s->right + 1));
+    if (special) s->left = larger(s->left, 3 + (minus_infinity ? 1 : 0) - (s->right + 1));
 }
 
 static style measure(const picture *p)
@@ -301,8 +285,7 @@ typedef struct page {
 static void put_word(page *g, const char *word, int length, int indent, int width)
 {
     if (g->column + length > width && g->column > indent) {
-        while (g->text.length > 0 && g->text.data[g->text.length - 1] == ' ')
-            g->text.length--;
+        while (g->text.length > 0 && g->text.data[g->text.length - 1] == ' ') g->text.length--;
         tn__text_puts(&g->text, "\n");
         put_repeated(&g->text, ' ', indent);
         g->column = indent;
@@ -325,11 +308,9 @@ static void put_row(page *g, int axis)
         }
         word.length = 0;
         put_number(&word, g->style, element(p, g->next++));
-        if (word.failed)
-            break;
+        if (word.failed) break;
         put_word(g, word.data, (int)word.length, indent, width);
-        if (i + 1 < count)
-            put_word(g, ", ", 2, indent, LINE * 2);
+        if (i + 1 < count) put_word(g, ", ", 2, indent, LINE * 2);
     }
     g->text.failed = g->text.failed || word.failed;
     tn__text_free(&word);
@@ -344,8 +325,7 @@ static void put_axis(page *g, int axis)
         return;
     }
     tn__text_puts(&g->text, "[");
-    if (left == 1)
-        put_row(g, axis);
+    if (left == 1) put_row(g, axis);
     for (int64_t i = 0; left > 1 && i < p->shape.dim[axis]; i++) {
         const bool gap = p->cut[axis] && i == EDGE;
         for (int part = gap ? 0 : 1; part < 2; part++) {
@@ -370,8 +350,7 @@ static void put_tail(tn__text *t, const picture *p)
     const tn_shape shape = tn_shape_of(p->x);
     if (p->summary || (p->count == 0 && shape.ndim > 1)) {
         tn__text_puts(&tail, "shape=(");
-        for (int i = 0; i < shape.ndim; i++)
-            tn__text_add(&tail, "%s%" PRId64, i ? ", " : "", shape.dim[i]);
+        for (int i = 0; i < shape.ndim; i++) tn__text_add(&tail, "%s%" PRId64, i ? ", " : "", shape.dim[i]);
         tn__text_puts(&tail, shape.ndim == 1 ? ",), " : "), ");
     }
     tn__text_add(&tail, "dtype=%s, device=%s)\n", tn_dtype_name(p->dtype), tn_device_of(p->x));
@@ -412,12 +391,10 @@ static tn_status print(FILE *file, const picture *p)
 tn_status tn_print(FILE *file, tn_tensor *x)
 {
     TN__TRY(tn__tensor_check(x, "print", "x"));
-    if (!file)
-        return tn__fail(TN_ARGUMENT, "print: file is NULL");
+    if (!file) return tn__fail(TN_ARGUMENT, "print: file is NULL");
     picture p = {.x = x};
     tn_status status = gather(&p);
-    if (status == TN_OK)
-        status = print(file, &p);
+    if (status == TN_OK) status = print(file, &p);
     tn__free(p.data);
     return status;
 }

@@ -159,8 +159,10 @@ static void link_node(tn__graph *graph, tn__node *node, tn__value *const *values
     }
     graph->bytes += node->bytes;
     node->older = graph->newest;
-    if (graph->newest) graph->newest->newer = node;
-    else graph->oldest = node;
+    if (graph->newest)
+        graph->newest->newer = node;
+    else
+        graph->oldest = node;
     graph->newest = node;
     graph->pending++;
 }
@@ -240,8 +242,10 @@ tn_tensor *tn__record(tn__node *node, tn__device *device, tn_dtype dtype, bool f
     if (node->op->reordered) node->op->reordered(node, order);
     tn__value *value = tn__value_new(device, dtype, tn__node_count(node));
     if (value) {
-        if (run_or_record(device, node, &value, &kept) == TN_OK) x = handle_on(value, &shape, order);
-        else tn__value_release(value); /* with the node, once it is linked */
+        if (run_or_record(device, node, &value, &kept) == TN_OK)
+            x = handle_on(value, &shape, order);
+        else
+            tn__value_release(value); /* with the node, once it is linked */
     }
     if (!kept) tn__node_free(node);
     return x;
@@ -275,10 +279,14 @@ void tn__graph_remember(tn__device *device, const char *key, size_t length, tn__
 
 void tn__graph_remove(tn__graph *graph, tn__node *node, tn__value **work)
 {
-    if (node->older) node->older->newer = node->newer;
-    else graph->oldest = node->newer;
-    if (node->newer) node->newer->older = node->older;
-    else graph->newest = node->older;
+    if (node->older)
+        node->older->newer = node->newer;
+    else
+        graph->oldest = node->newer;
+    if (node->newer)
+        node->newer->older = node->older;
+    else
+        graph->newest = node->older;
     graph->pending--;
     graph->bytes -= node->bytes;
     for (int i = 0; i < node->inputs; i++) {

@@ -14,9 +14,9 @@ typedef struct run {
     int wanted_count;
     const tn__window *place; /* of the only wanted value, when it is written into `to` */
     tn__buffer *to;
-    tn__node **nodes;        /* pending nodes it can reach, operands before readers */
+    tn__node **nodes; /* pending nodes it can reach, operands before readers */
     int nodes_count, nodes_capacity;
-    tn__plan *first, *last;  /* in the order made */
+    tn__plan *first, *last; /* in the order made */
 } run;
 
 /* ---- which nodes ---- */
@@ -161,8 +161,10 @@ static tn__choice choose(tn__plan *plan, tn__value *value, void *user)
 
 static void append_plan(run *r, tn__plan *p)
 {
-    if (r->last) r->last->next = p;
-    else r->first = p;
+    if (r->last)
+        r->last->next = p;
+    else
+        r->first = p;
     r->last = p;
     int level = 0;
     for (int i = 0; i < p->inputs_count; i++) {
@@ -204,7 +206,8 @@ static void join_wanted(run *r, tn__plan **plan, tn__value *value)
         tn__value *other = r->wanted[i];
         bool have = !other->node || other->node->planned || !other->node->op->fusable || other->count != value->count;
         for (int g = 0; g < count; g++) have = have || group[g] == other;
-        if (have || other->node->kept != value->node->kept || memcmp(other->node->dim, value->node->dim, sizeof(int64_t) * (size_t)value->node->kept) != 0)
+        if (have || other->node->kept != value->node->kept ||
+            memcmp(other->node->dim, value->node->dim, sizeof(int64_t) * (size_t)value->node->kept) != 0)
             continue;
         group[count] = other;
         const tn__request request = {r->device, group, count + 1, choose, NULL, NULL, NULL};
@@ -313,7 +316,8 @@ static tn_status allocate_output(tn__plan *first, int o)
     int64_t count = 0;
     for (tn__plan *p = first; p; p = p->next_segment) {
         p->outputs[o].base = p->outputs[o].value->base = count;
-        count += p->next_segment ? (p->outputs[o].value->count + SLAB_STEP - 1) / SLAB_STEP * SLAB_STEP : p->outputs[o].value->count;
+        count += p->next_segment ? (p->outputs[o].value->count + SLAB_STEP - 1) / SLAB_STEP * SLAB_STEP
+                                 : p->outputs[o].value->count;
     }
     tn__buffer *bytes = tn__buffer_new(first->device, (uint64_t)count * tn_dtype_size(first->outputs[o].dtype));
     if (!bytes) return tn_last_status();
@@ -335,8 +339,10 @@ static tn_status allocate_outputs(run *r)
 {
     for (tn__plan *p = r->first; p; p = p->next)
         for (int o = 0; o < p->outputs_count; o++)
-            if (p->written && o == p->outputs_count - 1) p->outputs[o].bytes = tn__buffer_retain(p->written);
-            else TN__TRY(allocate_output(p, o));
+            if (p->written && o == p->outputs_count - 1)
+                p->outputs[o].bytes = tn__buffer_retain(p->written);
+            else
+                TN__TRY(allocate_output(p, o));
     return TN_OK;
 }
 

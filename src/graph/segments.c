@@ -12,7 +12,8 @@ static bool is_flat(const tn__plan *p)
 {
     if (p->anchor || p->written || p->rank > 1) return false;
     for (int i = 0; i < p->inputs_count; i++)
-        if (!p->inputs[i].value || (p->rank == 1 && p->inputs[i].window.stride[0] != 1 && p->inputs[i].window.stride[0] != 0)) return false;
+        if (!p->inputs[i].value || (p->rank == 1 && p->inputs[i].window.stride[0] != 1 && p->inputs[i].window.stride[0] != 0))
+            return false;
     return true;
 }
 
@@ -132,14 +133,17 @@ static void put_select(tn__generator *g, const tn__plan *head, pointer_table *t)
 {
     tn__text_puts(&g->macros, "#define SELECT(s)");
     for (int pointer = 0; pointer < pointers_of(head); pointer++) {
-        tn__text_add(&g->macros, " \\\n    __global const P_%s *const p%d = ", tn_dtype_name(pointer_dtype(head, pointer)), pointer);
+        tn__text_add(&g->macros, " \\\n    __global const P_%s *const p%d = ", tn_dtype_name(pointer_dtype(head, pointer)),
+                     pointer);
         int s = 0;
         for (const tn__plan *p = head; p; p = p->next_segment, s++) {
             const int at = table_index(t, value_behind(p, pointer), pointer);
             const bool last = !p->next_segment;
             if (!last && table_index(t, value_behind(p->next_segment, pointer), pointer) == at) continue;
-            if (last) tn__text_add(&g->macros, "i%d;", at);
-            else tn__text_add(&g->macros, "(s) <= %d ? i%d : ", s, at);
+            if (last)
+                tn__text_add(&g->macros, "i%d;", at);
+            else
+                tn__text_add(&g->macros, "(s) <= %d ? i%d : ", s, at);
         }
     }
     tn__text_puts(&g->macros, "\n");
@@ -150,8 +154,10 @@ static void put_parameters(tn__generator *g, const tn__plan *head, const pointer
     static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
     tn__text *out = &g->parameters;
     tn__text_puts(out, "#define PARAMS");
-    for (int o = 0; o < head->outputs_count; o++) tn__text_add(out, " __global P_%s *restrict q%d,", tn_dtype_name(head->outputs[o].dtype), o);
-    for (int i = 0; i < t->count; i++) tn__text_add(out, " __global const P_%s *i%d,", tn_dtype_name(pointer_dtype(head, t->pointer[i])), i);
+    for (int o = 0; o < head->outputs_count; o++)
+        tn__text_add(out, " __global P_%s *restrict q%d,", tn_dtype_name(head->outputs[o].dtype), o);
+    for (int i = 0; i < t->count; i++)
+        tn__text_add(out, " __global const P_%s *i%d,", tn_dtype_name(pointer_dtype(head, t->pointer[i])), i);
     for (int n = 0; n < head->numbers_count; n++) tn__text_add(out, " const %s k%d,", scalars[head->numbers[n].compute], n);
     tn__text_puts(out, " __global const long *restrict meta,\n");
     for (int e = 0; e < head->parameters_count; e++) tn__text_add(out, "#define e%d ((IDX)meta[place + %d])\n", e, e);
@@ -223,7 +229,8 @@ tn_status tn__segments_generate(tn__plan *head)
     const int width = lanes_of(head);
     for (tn__plan *p = head; p; p = p->next_segment, segments++)
         for (int k = 0; k < p->inputs_count + p->outputs_count; k++) {
-            const int64_t at = k < p->inputs_count ? p->inputs[k].value->base + p->inputs[k].window.offset : p->outputs[k - p->inputs_count].base;
+            const int64_t at = k < p->inputs_count ? p->inputs[k].value->base + p->inputs[k].window.offset
+                                                   : p->outputs[k - p->inputs_count].base;
             if (at + p->dim[0] > extra) extra = at + p->dim[0];
         }
     for (tn__plan *p = head->next_segment; p; p = p->next_segment) {
@@ -252,7 +259,8 @@ tn_status tn__segments_launch(tn__plan *head)
     const int64_t run = head->deep ? RUN : head->width;
     int64_t units = 0;
     for (const tn__plan *p = head; p; p = p->next_segment) units += units_of(p, run);
-    const int64_t items = (int64_t)head->device->compute_units * GROUPS_PER_UNIT, per = head->deep ? (units + items - 1) / items : 1;
+    const int64_t items = (int64_t)head->device->compute_units * GROUPS_PER_UNIT,
+                  per = head->deep ? (units + items - 1) / items : 1;
     tn__argument_index(head, a, &count, run);
     tn__argument_index(head, a, &count, units);
     tn__argument_index(head, a, &count, per);

@@ -39,7 +39,8 @@ tn_tensor *tn_full(tn_dtype dtype, tn_shape shape, tn_tensor *value, const char 
 {
     uint64_t raw[2];
     if (tn__tensor_check(value, "full", "value") != TN_OK) return NULL;
-    if (value->ndim != 0) return TN__NULL(TN_SHAPE, "full: value has shape %s; a scalar is needed", tn__shape_text(value->ndim, value->dim));
+    if (value->ndim != 0)
+        return TN__NULL(TN_SHAPE, "full: value has shape %s; a scalar is needed", tn__shape_text(value->ndim, value->dim));
     if (tn__read_bytes(value, raw) != TN_OK) return NULL;
     const tn__number n = tn__number_load(value->dtype, raw);
     if (tn__dtype_valid(dtype) && !tn__number_fits(n, dtype))

@@ -17,12 +17,12 @@ static tn_tensor *back_to(tn_tensor *g, const tn_tensor *x)
 }
 
 /* Opens a scope for the intermediate values; each gradient kept survives it. */
-#define GRADIENT(name)                                                                                                  \
-    static void name##_(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g);                            \
-    tn_status tn__grad_##name(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients)   \
-    {                                                                                                                   \
-        return inside_scope(name##_, operands, out, upstream, gradients);                                               \
-    }                                                                                                                   \
+#define GRADIENT(name)                                                                                                \
+    static void name##_(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g);                          \
+    tn_status tn__grad_##name(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients) \
+    {                                                                                                                 \
+        return inside_scope(name##_, operands, out, upstream, gradients);                                             \
+    }                                                                                                                 \
     static void name##_(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g)
 
 static tn_status inside_scope(void (*body)(tn_tensor *const *, tn_tensor *, tn_tensor *, tn_tensor **), tn_tensor *const *operands,

@@ -24,10 +24,14 @@ static void load_line(const tn__operand *in, int64_t at, int64_t stride, int64_t
         tn__host_operand(in, at + i * stride, stride, count, block);
         for (int j = 0; j < count; j++) {
             tn__number v = {.compute = tn__dtypes[dtype].compute};
-            if (v.compute == TN__CD || v.compute >= TN__CL) v.m = block[j];
-            else v.u = ((const uint32_t *)block)[j];
-            if (floats) ((double *)out)[i + j] = tn__number_double(v);
-            else ((uint64_t *)out)[i + j] = tn__number_to_compute(v, TN__CM).m;
+            if (v.compute == TN__CD || v.compute >= TN__CL)
+                v.m = block[j];
+            else
+                v.u = ((const uint32_t *)block)[j];
+            if (floats)
+                ((double *)out)[i + j] = tn__number_double(v);
+            else
+                ((uint64_t *)out)[i + j] = tn__number_to_compute(v, TN__CM).m;
         }
     }
 }
@@ -136,13 +140,15 @@ static void put_types(tn__generator *g, tn_dtype dtype)
     static const char *const scalars[] = {"float", "double", "uint", "uint", "ulong", "ulong"};
     const tn__compute c = tn__dtypes[dtype].compute;
     tn__text_add(&g->defines, "#define T %s\n#define TW VEC(T)\n", scalars[c]);
-    tn__text_puts(&g->defines, tn_dtype_is_float(dtype) && g->plan->device->fast_fma ? "#define MAD(a, b, c) fma(a, b, c)\n" : "#define MAD(a, b, c) ((a) * (b) + (c))\n");
+    tn__text_puts(&g->defines, tn_dtype_is_float(dtype) && g->plan->device->fast_fma ? "#define MAD(a, b, c) fma(a, b, c)\n"
+                                                                                     : "#define MAD(a, b, c) ((a) * (b) + (c))\n");
 }
 
 /* LOAD_x of an operand: the form's value as the type multiplied in (integers multiply unsigned). Returns the input. */
 static int put_operand(tn__generator *g, int section, const char *letter, tn_dtype dtype)
 {
-    static const char *const words[] = {"", "", "as_uint", "", "as_ulong", ""}, *const vectors[] = {"(", "(", "AS(uint, ", "(", "AS(ulong, ", "("};
+    static const char *const words[] = {"", "", "as_uint", "", "as_ulong", ""}, *const vectors[] = {"(", "(",          "AS(uint, ",
+                                                                                                    "(", "AS(ulong, ", "("};
     const tn__compute c = tn__dtypes[dtype].compute;
     char form[16], name[16];
     snprintf(form, sizeof form, "form_%d", section);
@@ -173,11 +179,13 @@ static tn_status generate_pack(tn__plan *p, int i, int section, const tn__matmul
     tn__generate_places(&g, section);
     const int input = put_operand(&g, section, "B", p->anchor->dtype);
     tn__text_add(&g.defines, "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define PACK 1\n#define NV %d\n", nv);
-    tn__text_add(&g.defines, "#define B_UNIT %d\n#define B_COL %d\n#define A_UNIT 0\n#define A_COL 0\n", cs == 1, cs != 1 && rs == 1);
+    tn__text_add(&g.defines, "#define B_UNIT %d\n#define B_COL %d\n#define A_UNIT 0\n#define A_COL 0\n", cs == 1,
+                 cs != 1 && rs == 1);
     tn__text_add(&g.macros, "#define BATCH(z) P%d_OUTER(z) const IDX b0 = op%d;\n", section, input);
     TN__TRY(tn__generator_finish(&g, "matmul_deep.cl", "matmul_pack"));
     tn__plan_save_stage(p, i);
-    if (!p->scratch[i]) p->scratch[i] = tn__buffer_new(p->device, (uint64_t)(panels * nv * width * c->k * batches) * (uint64_t)c->element);
+    if (!p->scratch[i])
+        p->scratch[i] = tn__buffer_new(p->device, (uint64_t)(panels * nv * width * c->k * batches) * (uint64_t)c->element);
     return p->scratch[i] ? TN_OK : tn_last_status();
 }
 
@@ -190,11 +198,15 @@ static void pack_tile(const tn__matmul_shape *s, int section, int *nv, int *widt
 static void put_shape(tn__generator *g, const tn__matmul_shape *s, bool deep)
 {
     if (deep)
-        tn__text_add(&g->defines, "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
-                     "#define A_PACKED %d\n#define B_PACKED %d\n", s->mr, s->nv, s->dot, s->a_packed, s->b_packed);
+        tn__text_add(&g->defines,
+                     "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
+                     "#define A_PACKED %d\n#define B_PACKED %d\n",
+                     s->mr, s->nv, s->dot, s->a_packed, s->b_packed);
     else
-        tn__text_add(&g->defines, "#define ATTR __attribute__((reqd_work_group_size(%d, 1, 1)))\n#define TM %d\n#define TN %d\n#define TK %d\n"
-                     "#define RM %d\n#define RN %d\n#define LM %d\n", (int)s->local, s->tm, s->tn, s->tk, s->rm, s->rn, s->local_tiles);
+        tn__text_add(&g->defines,
+                     "#define ATTR __attribute__((reqd_work_group_size(%d, 1, 1)))\n#define TM %d\n#define TN %d\n#define TK %d\n"
+                     "#define RM %d\n#define RN %d\n#define LM %d\n",
+                     (int)s->local, s->tm, s->tn, s->tk, s->rm, s->rn, s->local_tiles);
 }
 
 static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const tn__matmul_shape *s)
@@ -205,13 +217,16 @@ static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const t
     static const char *const back[] = {"", "", "AS(int, ", "", "AS(long, ", ""};
     const char *cast = back[tn__dtypes[dtype].compute];
     for (int k = 0; k < p->rank; k++)
-        role[k] = p->group[k] == BATCH ? TN__OUTER : p->group[k] == ROWS ? TN__MIDDLE : p->group[k] == COLUMNS ? TN__INNER : TN__APART;
+        role[k] = p->group[k] == BATCH     ? TN__OUTER
+                  : p->group[k] == ROWS    ? TN__MIDDLE
+                  : p->group[k] == COLUMNS ? TN__INNER
+                                           : TN__APART;
     tn__generator_start(&g, p, role, s->width, largest_index(c));
     p->local = (int)s->local;
     put_types(&g, dtype);
     put_shape(&g, s, p->deep);
-    tn__text_add(&g.defines, "#define A_UNIT %d\n#define A_COL %d\n#define B_UNIT %d\n#define B_COL %d\n", c->a_cs == 1, c->a_cs != 1 && c->a_rs == 1,
-                 c->b_cs == 1, (s->dot || c->b_cs != 1) && c->b_rs == 1);
+    tn__text_add(&g.defines, "#define A_UNIT %d\n#define A_COL %d\n#define B_UNIT %d\n#define B_COL %d\n", c->a_cs == 1,
+                 c->a_cs != 1 && c->a_rs == 1, c->b_cs == 1, (s->dot || c->b_cs != 1) && c->b_rs == 1);
     tn__generate_places(&g, 0);
     tn__generate_places(&g, 1);
     tn__generate_section(&g, TN__SECTION_END);
@@ -304,15 +319,22 @@ static double cost(const tn__node *node)
     return 2.0 * (double)tn__node_count(node) * (double)node->dim[node->rank - 1];
 }
 
-static const tn__op op_matmul = {.name = "matmul", .host = host_matmul, .arrange = arrange, .generate = generate, .launch = launch,
-                                 .open = open_operand, .stores_expression = true, .cost = cost};
+static const tn__op op_matmul = {.name = "matmul",
+                                 .host = host_matmul,
+                                 .arrange = arrange,
+                                 .generate = generate,
+                                 .launch = launch,
+                                 .open = open_operand,
+                                 .stores_expression = true,
+                                 .cost = cost};
 
 /* ---- public ---- */
 
 static tn_status check_shapes(const tn_tensor *a, const tn_tensor *b)
 {
     const char *sa = tn__shape_text(a->ndim, a->dim), *sb = tn__shape_text(b->ndim, b->dim);
-    if (a->ndim == 0 || b->ndim == 0) return tn__fail(TN_SHAPE, "matmul: a %s and b %s: both need an axis; use mul for scalars", sa, sb);
+    if (a->ndim == 0 || b->ndim == 0)
+        return tn__fail(TN_SHAPE, "matmul: a %s and b %s: both need an axis; use mul for scalars", sa, sb);
     const int64_t ka = a->dim[a->ndim - 1], kb = b->dim[b->ndim == 1 ? 0 : b->ndim - 2];
     if (ka != kb) return tn__fail(TN_SHAPE, "matmul: a %s and b %s: inner axes %" PRId64 " and %" PRId64 " differ", sa, sb, ka, kb);
     return TN_OK;
@@ -326,14 +348,16 @@ static tn_tensor *record_matmul(tn_tensor *a, tn_tensor *b, tn__device *device, 
     tn_shape shape;
     int64_t count, stride[TN_MAX_AXES + 1];
     if (!tn__shape_broadcast(&ba, &bb, &shape))
-        return TN__NULL(TN_SHAPE, "matmul: a %s and b %s: leading axes do not broadcast", tn__shape_text(a->ndim, a->dim), tn__shape_text(b->ndim, b->dim));
+        return TN__NULL(TN_SHAPE, "matmul: a %s and b %s: leading axes do not broadcast", tn__shape_text(a->ndim, a->dim),
+                        tn__shape_text(b->ndim, b->dim));
     const int batch = shape.ndim;
     shape.dim[batch] = m;
     shape.dim[batch + 1] = n;
     shape.ndim += 2;
     if (tn__shape_numel(&shape, 8, &count, "matmul") != TN_OK) return NULL;
     if (m > INT32_MAX || n > INT32_MAX || k > INT32_MAX)
-        return TN__NULL(TN_OVERFLOW, "matmul: a %s and b %s: an extent is above %d", tn__shape_text(a->ndim, a->dim), tn__shape_text(b->ndim, b->dim), INT32_MAX);
+        return TN__NULL(TN_OVERFLOW, "matmul: a %s and b %s: an extent is above %d", tn__shape_text(a->ndim, a->dim),
+                        tn__shape_text(b->ndim, b->dim), INT32_MAX);
     if (k == 0) return tn_zeros(dtype, shape, device->name);
     tn__node *node = tn__node_new(&op_matmul, 2);
     if (!node) return NULL;

@@ -50,9 +50,13 @@ static void deep_tile(const tn__matmul_case *c, tn__matmul_shape *s)
     } else {
         const bool three = c->n >= 3 * lanes && ceil_div(c->n, 3 * lanes) * 3 <= ceil_div(c->n, 2 * lanes) * 2 + 1;
         s->mr = c->m >= 4 ? 4 : c->m >= 2 && c->n >= 2 * lanes ? 2 : 1;
-        s->nv = s->mr == 4 ? (three ? 3 : c->n >= 2 * lanes ? 2 : 1)
-                : s->mr == 2 ? (c->n >= 4 * lanes ? 4 : 2)
-                : c->n >= 8 * lanes ? 8 : c->n >= 2 * lanes ? 2 : 1;
+        s->nv = s->mr == 4          ? (three               ? 3
+                                       : c->n >= 2 * lanes ? 2
+                                                           : 1)
+                : s->mr == 2        ? (c->n >= 4 * lanes ? 4 : 2)
+                : c->n >= 8 * lanes ? 8
+                : c->n >= 2 * lanes ? 2
+                                    : 1;
     }
     if (c->n < lanes) s->width = lanes > 4 && c->n >= 4 ? 4 : 1;
 }
@@ -79,8 +83,9 @@ typedef struct tile {
 
 static void wide_shape(const tn__matmul_case *c, tn__matmul_shape *s)
 {
-    static const tile tiles[] = {{64, 64, 16, 4, 8, true}, {32, 32, 16, 4, 4, true}, {64, 64, 1, 4, 8, false}, {32, 32, 1, 4, 4, false},
-                                 {4, 128, 1, 4, 4, false}, {16, 16, 1, 4, 4, false}, {4, 4, 1, 4, 4, false}};
+    static const tile tiles[] = {{64, 64, 16, 4, 8, true}, {32, 32, 16, 4, 4, true}, {64, 64, 1, 4, 8, false},
+                                 {32, 32, 1, 4, 4, false}, {4, 128, 1, 4, 4, false}, {16, 16, 1, 4, 4, false},
+                                 {4, 4, 1, 4, 4, false}};
     enum { COUNT = sizeof tiles / sizeof tiles[0], SKINNY = 4 };
     const bool skinny = c->m <= 4 && c->n >= 64;
     const int bound = atomic_load(&c->device->group_bound);
@@ -91,7 +96,9 @@ static void wide_shape(const tn__matmul_case *c, tn__matmul_shape *s)
         const bool fits = (uint64_t)((t->tm + t->tn) * 16 * c->element) <= c->device->info.local_memory;
         if (group > most && i < COUNT - 1) continue;
         if ((i < SKINNY && fits != t->local) || (i == SKINNY && !skinny)) continue;
-        if (t->tm == 64 && (ceil_div(c->m, 64) * ceil_div(c->n, 64) * c->batch < 2 * c->device->compute_units || least_of(c->m, c->n) < 32)) continue;
+        if (t->tm == 64 &&
+            (ceil_div(c->m, 64) * ceil_div(c->n, 64) * c->batch < 2 * c->device->compute_units || least_of(c->m, c->n) < 32))
+            continue;
         s->tm = t->tm, s->tn = t->tn, s->tk = t->tk, s->rm = t->rm, s->rn = t->rn, s->local_tiles = t->local;
         s->width = c->element == 8 ? 2 : 4;
         s->local = (uint64_t)group;
@@ -103,7 +110,9 @@ static void wide_shape(const tn__matmul_case *c, tn__matmul_shape *s)
 tn__matmul_shape tn__matmul_choose(const tn__matmul_case *c)
 {
     tn__matmul_shape s = {0};
-    if (c->deep) deep_shape(c, &s);
-    else wide_shape(c, &s);
+    if (c->deep)
+        deep_shape(c, &s);
+    else
+        wide_shape(c, &s);
     return s;
 }

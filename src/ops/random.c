@@ -46,10 +46,14 @@ enum { UNIFORM, NORMAL, INTEGER };
 static tn__number uniform(tn_dtype dtype, const uint32_t w[4])
 {
     tn__number n = {.compute = tn__dtypes[dtype].compute};
-    if (dtype == TN_F64) n.d = (double)(((uint64_t)w[0] << 21) ^ (w[1] >> 11)) * 0x1p-53;
-    else if (dtype == TN_F32) n.f = (float)(w[0] >> 8) * 0x1p-24f;
-    else if (dtype == TN_F16) n.f = (float)(w[0] >> 21) * 0x1p-11f;
-    else n.f = (float)(w[0] >> 24) * 0x1p-8f;
+    if (dtype == TN_F64)
+        n.d = (double)(((uint64_t)w[0] << 21) ^ (w[1] >> 11)) * 0x1p-53;
+    else if (dtype == TN_F32)
+        n.f = (float)(w[0] >> 8) * 0x1p-24f;
+    else if (dtype == TN_F16)
+        n.f = (float)(w[0] >> 21) * 0x1p-11f;
+    else
+        n.f = (float)(w[0] >> 24) * 0x1p-8f;
     return n;
 }
 
@@ -58,11 +62,14 @@ static tn__number normal(tn_dtype dtype, const uint32_t w[4])
 {
     tn__number n = {.compute = tn__dtypes[dtype].compute};
     const bool wide = dtype == TN_F64;
-    const double u = wide ? ((double)(((uint64_t)w[0] << 21) ^ (w[1] >> 11)) + 1.0) * 0x1p-53 : ((double)(w[0] >> 8) + 1.0) * 0x1p-24;
+    const double u = wide ? ((double)(((uint64_t)w[0] << 21) ^ (w[1] >> 11)) + 1.0) * 0x1p-53
+                          : ((double)(w[0] >> 8) + 1.0) * 0x1p-24;
     const double v = wide ? (double)(((uint64_t)w[2] << 21) ^ (w[3] >> 11)) * 0x1p-53 : (double)(w[2] >> 8) * 0x1p-24;
     const double r = sqrt(-2.0 * log(u)) * cos(6.283185307179586476925 * v);
-    if (wide) n.d = r;
-    else n.f = (float)r;
+    if (wide)
+        n.d = r;
+    else
+        n.f = (float)r;
     return n;
 }
 
@@ -87,12 +94,13 @@ static tn_status host_random(const tn__node *node, void *const *out)
 
 static const tn__op op_random = {.name = "random", .fusable = true, .host = host_random};
 
-static tn_tensor *record_random(const char *function, int form, tn_dtype dtype, const tn_shape *shape, const char *name, int64_t low,
-                                uint64_t span)
+static tn_tensor *record_random(const char *function, int form, tn_dtype dtype, const tn_shape *shape, const char *name,
+                                int64_t low, uint64_t span)
 {
     int64_t count;
     tn__graph_start();
-    if (form != INTEGER && !tn_dtype_is_float(dtype)) return TN__NULL(TN_DTYPE, "%s: not for %s; floats only", function, tn_dtype_name(dtype));
+    if (form != INTEGER && !tn_dtype_is_float(dtype))
+        return TN__NULL(TN_DTYPE, "%s: not for %s; floats only", function, tn_dtype_name(dtype));
     if (tn__shape_numel(shape, tn_dtype_size(dtype), &count, function) != TN_OK) return NULL;
     tn__device *device = tn__device_for_creation(name);
     tn__node *node = device ? tn__node_new(&op_random, 0) : NULL;
@@ -128,6 +136,7 @@ tn_tensor *tn_randint(tn_dtype dtype, tn_shape shape, int64_t low, int64_t high,
         return TN__NULL(TN_DTYPE, "randint: not for %s; integers only", tn_dtype_name(dtype));
     if (low >= high) return TN__NULL(TN_ARGUMENT, "randint: low %lld is not below high %lld", (long long)low, (long long)high);
     if (!tn__number_fits(least, dtype) || !tn__number_fits(most, dtype))
-        return TN__NULL(TN_OVERFLOW, "randint: %lld to %lld does not fit %s", (long long)low, (long long)high - 1, tn_dtype_name(dtype));
+        return TN__NULL(TN_OVERFLOW, "randint: %lld to %lld does not fit %s", (long long)low, (long long)high - 1,
+                        tn_dtype_name(dtype));
     return record_random("randint", INTEGER, dtype, &shape, device, low, (uint64_t)high - (uint64_t)low);
 }

@@ -38,8 +38,10 @@ typedef struct host_state {
 static tn__number number_at(tn_dtype dtype, const void *block, int j)
 {
     tn__number n = {.compute = tn__dtypes[dtype].compute};
-    if (n.compute == TN__CD || n.compute >= TN__CL) n.m = ((const uint64_t *)block)[j];
-    else n.u = ((const uint32_t *)block)[j];
+    if (n.compute == TN__CD || n.compute >= TN__CL)
+        n.m = ((const uint64_t *)block)[j];
+    else
+        n.u = ((const uint32_t *)block)[j];
     return n;
 }
 
@@ -63,11 +65,16 @@ static bool is_less(tn__number a, tn__number b)
 static void finish_output(host_state *s)
 {
     char *to = (char *)s->out + s->output * (int64_t)tn_dtype_size(s->to);
-    if (s->row->result == TN__RESULT_INDEX) tn__number_store(s->to, to, (tn__number){.compute = TN__CL, .l = s->best_at});
-    else if (s->row->result == TN__RESULT_SAME) tn__number_store(s->to, to, s->best);
-    else if (s->to == TN_F64) tn__number_store(s->to, to, (tn__number){.compute = TN__CD, .d = (double)s->sum});
-    else if (tn_dtype_is_float(s->to)) tn__number_store(s->to, to, tn__number_to((tn__number){.compute = TN__CF, .f = (float)s->sum}, s->to));
-    else tn__number_store(s->to, to, (tn__number){.compute = TN__CM, .m = s->wrapped});
+    if (s->row->result == TN__RESULT_INDEX)
+        tn__number_store(s->to, to, (tn__number){.compute = TN__CL, .l = s->best_at});
+    else if (s->row->result == TN__RESULT_SAME)
+        tn__number_store(s->to, to, s->best);
+    else if (s->to == TN_F64)
+        tn__number_store(s->to, to, (tn__number){.compute = TN__CD, .d = (double)s->sum});
+    else if (tn_dtype_is_float(s->to))
+        tn__number_store(s->to, to, tn__number_to((tn__number){.compute = TN__CF, .f = (float)s->sum}, s->to));
+    else
+        tn__number_store(s->to, to, (tn__number){.compute = TN__CM, .m = s->wrapped});
     s->output++;
     s->seen = 0;
     s->sum = 0;
@@ -83,9 +90,12 @@ static tn_status visit_reduce(const tn__node *node, int64_t linear, const int64_
     for (int j = 0; j < n; j++) {
         const tn__number v = number_at(s->from, block, j);
         if (s->row->result == TN__RESULT_SUM) {
-            if (v.compute == TN__CF) s->sum += (long double)v.f;
-            else if (v.compute == TN__CD) s->sum += (long double)v.d;
-            else s->wrapped += v.m; /* sums of integers are over 64-bit operands */
+            if (v.compute == TN__CF)
+                s->sum += (long double)v.f;
+            else if (v.compute == TN__CD)
+                s->sum += (long double)v.d;
+            else
+                s->wrapped += v.m; /* sums of integers are over 64-bit operands */
         } else if (s->seen == 0 || (!is_nan(s->best) && (is_nan(v) || is_less(s->best, v)))) {
             s->best = v;
             s->best_at = s->seen;
@@ -105,7 +115,15 @@ static tn_status host_reduce(const tn__node *node, void *const *out)
 
 /* ---- OpenCL ---- */
 
-enum { SEGMENT = 1 << 15, MOST_SEGMENTS = 256, FEW_OUTPUTS = 64, TREE_POINTS = 64, TREE_LOCAL = 128, ITEM_LOCAL = 64, ITEMS_PER_UNIT = 16 };
+enum {
+    SEGMENT = 1 << 15,
+    MOST_SEGMENTS = 256,
+    FEW_OUTPUTS = 64,
+    TREE_POINTS = 64,
+    TREE_LOCAL = 128,
+    ITEM_LOCAL = 64,
+    ITEMS_PER_UNIT = 16
+};
 
 /* How a reduction is laid out; from the plan's extents only. */
 typedef struct layout {
@@ -120,8 +138,10 @@ static void choose_layout(const tn__plan *p, layout *l)
     memset(l, 0, sizeof *l);
     for (int k = 0; k < p->rank; k++) {
         l->role[k] = p->group[k] == 0 ? TN__OUTER : TN__MIDDLE;
-        if (p->group[k] == 0) last_kept = k;
-        else last_reduced = k;
+        if (p->group[k] == 0)
+            last_kept = k;
+        else
+            last_reduced = k;
     }
     l->outputs = tn__role_extent(p, l->role, TN__OUTER);
     l->n = tn__role_extent(p, l->role, TN__MIDDLE);
@@ -159,9 +179,13 @@ tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__com
     if (!lanes) return tn_last_status();
     tn__generate_text(g, &init, row->init[kind], c, NULL, NULL, 0);
     tn__generate_text(g, &combine, row->combine[kind], c, words, names, 2);
-    tn__text_add(&t, "#undef RED_NAME\n#undef INIT\n#undef COMBINE\n#undef BETTER\n#undef INDEXED\n#define RED_NAME %s\n#define INIT %s\n", suffix, init.data);
-    tn__text_add(&t, "#define %s(a, b) (%s)\n#define INDEXED %d\n", row->indexed ? "BETTER" : "COMBINE", combine.data, row->indexed);
-    tn__text_add(&t, "#ifndef TA\n#define TA T%c\n#define TA1 %s\n#define TA_BYTES %d\n#define SELA SEL_%c\n#endif\n", l, scalars[c], c == TN__CD || c >= TN__CL ? 8 : 4, l);
+    tn__text_add(
+        &t, "#undef RED_NAME\n#undef INIT\n#undef COMBINE\n#undef BETTER\n#undef INDEXED\n#define RED_NAME %s\n#define INIT %s\n",
+        suffix, init.data);
+    tn__text_add(&t, "#define %s(a, b) (%s)\n#define INDEXED %d\n", row->indexed ? "BETTER" : "COMBINE", combine.data,
+                 row->indexed);
+    tn__text_add(&t, "#ifndef TA\n#define TA T%c\n#define TA1 %s\n#define TA_BYTES %d\n#define SELA SEL_%c\n#endif\n", l,
+                 scalars[c], c == TN__CD || c >= TN__CL ? 8 : 4, l);
     tn__text_put(&t, lanes, length);
     tn__text_puts(&g->functions, t.data ? t.data : "");
     g->functions.failed |= t.failed || combine.failed || init.failed;
@@ -186,8 +210,10 @@ static tn_status generate_once(tn__plan *p)
     tn__generator_start(&g, p, l.role, width, l.n * 2);
     tn__generate_section(&g, 0);
     tn__generate_section(&g, TN__SECTION_END);
-    if (row->indexed) tn__text_puts(&g.defines, "#define RESULT s.at\n");
-    else tn__text_add(&g.defines, "#define RESULT ROUND_%s(s.a0)\n", tn_dtype_name(node->dtype));
+    if (row->indexed)
+        tn__text_puts(&g.defines, "#define RESULT s.at\n");
+    else
+        tn__text_add(&g.defines, "#define RESULT ROUND_%s(s.a0)\n", tn_dtype_name(node->dtype));
     tn__text_add(&g.defines, "#define TREE %d\n#define BY_COLUMNS %d\n#define L %d\n", l.tree, l.columns, p->local);
     const tn_status s = tn__generate_lanes(&g, row, c, "_r");
     if (s != TN_OK) {
@@ -270,9 +296,14 @@ static double cost_reduce(const tn__node *node)
 }
 
 static const tn__op ops[TN__REDUCTIONS] = {
-#define RED(id, ...)                                                                                                          \
-    [TN__RED_##id] = {.name = #id, .host = host_reduce, .generate = generate_reduce, .launch = launch_reduce,                 \
-                      .open = open_operand, .stores_expression = true, .cost = cost_reduce},
+#define RED(id, ...)                               \
+    [TN__RED_##id] = {.name = #id,                 \
+                      .host = host_reduce,         \
+                      .generate = generate_reduce, \
+                      .launch = launch_reduce,     \
+                      .open = open_operand,        \
+                      .stores_expression = true,   \
+                      .cost = cost_reduce},
 #include "tables/reductions.def"
 #undef RED
 };
@@ -283,8 +314,10 @@ static tn_shape reduced_shape(const tn_tensor *x, uint32_t mask, bool keepdim)
 {
     tn_shape s = {.ndim = 0};
     for (int a = 0; a < x->ndim; a++)
-        if (!(mask & (1u << a))) s.dim[s.ndim++] = x->dim[a];
-        else if (keepdim) s.dim[s.ndim++] = 1;
+        if (!(mask & (1u << a)))
+            s.dim[s.ndim++] = x->dim[a];
+        else if (keepdim)
+            s.dim[s.ndim++] = 1;
     return s;
 }
 
@@ -372,8 +405,7 @@ tn_tensor *tn_mean(tn_tensor *x, tn_axes axes, bool keepdim)
 {
     uint32_t mask;
     if (tn__tensor_check(x, "mean", "x") != TN_OK || tn__axes_mask(&axes, x->ndim, "mean", &mask) != TN_OK) return NULL;
-    if (!tn_dtype_is_float(x->dtype))
-        return TN__NULL(TN_DTYPE, "mean: not for %s; cast to a float first", tn_dtype_name(x->dtype));
+    if (!tn_dtype_is_float(x->dtype)) return TN__NULL(TN_DTYPE, "mean: not for %s; cast to a float first", tn_dtype_name(x->dtype));
     double n = 1;
     for (int a = 0; a < x->ndim; a++)
         if (mask & (1u << a)) n *= (double)x->dim[a];

@@ -128,7 +128,8 @@ static void choose_shape(const tn__plan *p, row_shape *s)
     s->padded = (s->n + 15) / 16 * 16;
     const int64_t element = p->anchor->dtype == TN_F64 ? 8 : 4;
     s->row_local = 0;
-    if (!p->deep && s->n * element <= LOCAL_ROW_BYTES && (uint64_t)(LOCAL_ROW_BYTES + WIDE_LOCAL * element) <= p->device->info.local_memory)
+    if (!p->deep && s->n * element <= LOCAL_ROW_BYTES &&
+        (uint64_t)(LOCAL_ROW_BYTES + WIDE_LOCAL * element) <= p->device->info.local_memory)
         s->row_local = LOCAL_ROW_BYTES / (int)element;
     const int64_t most = (int64_t)p->device->compute_units * (p->deep ? ITEMS_PER_UNIT : GROUPS_PER_UNIT);
     s->per = p->deep ? (s->rows + most - 1) / most : 1;
@@ -139,12 +140,14 @@ static void choose_shape(const tn__plan *p, row_shape *s)
 static void put_reduced(tn__text *t, const char *name, int k, bool deep)
 {
     if (deep) {
-        tn__text_add(t, " \\\n    levels_%s(&s%d); fold_lanes_%s(&s%d); const TA R%d = (TA)(LANE0(s%d.a0));", name, k, name, k, k, k);
+        tn__text_add(t, " \\\n    levels_%s(&s%d); fold_lanes_%s(&s%d); const TA R%d = (TA)(LANE0(s%d.a0));", name, k, name, k, k,
+                     k);
         return;
     }
     tn__text_add(t,
                  " \\\n    levels_%s(&s%d); tree[lane] = s%d.a0; barrier(CLK_LOCAL_MEM_FENCE); \\\n"
-                 "    for (int reach = L / 2; reach > 0; reach /= 2) { if (lane < reach) tree[lane] = join_%s(tree[lane], tree[lane + reach]); "
+                 "    for (int reach = L / 2; reach > 0; reach /= 2) { if (lane < reach) tree[lane] = join_%s(tree[lane], "
+                 "tree[lane + reach]); "
                  "barrier(CLK_LOCAL_MEM_FENCE); } \\\n    const TA R%d = tree[0]; barrier(CLK_LOCAL_MEM_FENCE);",
                  name, k, k, name, k);
 }
@@ -218,7 +221,8 @@ static tn_status generate_once(tn__plan *p)
     p->local = p->deep ? 1 : tn__group_size(p->device, WIDE_LOCAL);
     tn__generator_start(&g, p, s.role, p->deep ? tn__plan_width(p, s.role) : 1, s.items * s.padded);
     tn_status status = put_reductions(&g, list, c);
-    if (status == TN_OK && !p->scratch[0] && !(p->scratch[0] = tn__buffer_new(p->device, s.row_local ? 8 : (uint64_t)(s.items * s.padded) * 8)))
+    if (status == TN_OK && !p->scratch[0] &&
+        !(p->scratch[0] = tn__buffer_new(p->device, s.row_local ? 8 : (uint64_t)(s.items * s.padded) * 8)))
         status = tn_last_status();
     if (status != TN_OK) {
         tn__generator_free(&g);
@@ -227,7 +231,8 @@ static tn_status generate_once(tn__plan *p)
     tn__generate_section(&g, 0);
     tn__generate_section(&g, TN__SECTION_END);
     put_phases(&g, list, c);
-    tn__text_add(&g.defines, "#define L %d\n#define ROW_LOCAL %d\n#define RESULT ROUND_%s(x)\n", p->local, s.row_local, tn_dtype_name(node->dtype));
+    tn__text_add(&g.defines, "#define L %d\n#define ROW_LOCAL %d\n#define RESULT ROUND_%s(x)\n", p->local, s.row_local,
+                 tn_dtype_name(node->dtype));
     return tn__generator_finish(&g, "row.cl", "row");
 }
 
@@ -265,9 +270,16 @@ static double cost(const tn__node *node)
 }
 
 static const tn__op ops[] = {
-#define PHASES(id, list)                                                                                                      \
-    {.name = #id, .host = host_phases, .reordered = reordered, .arrange = arrange, .generate = generate, .launch = launch,    \
-     .open = open_operand, .stores_expression = true, .cost = cost},
+#define PHASES(id, list)        \
+    {.name = #id,               \
+     .host = host_phases,       \
+     .reordered = reordered,    \
+     .arrange = arrange,        \
+     .generate = generate,      \
+     .launch = launch,          \
+     .open = open_operand,      \
+     .stores_expression = true, \
+     .cost = cost},
 #include "tables/phases.def"
 #undef PHASES
 };

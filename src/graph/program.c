@@ -1,0 +1,252 @@
+/* The program around the macros: index width, parameters, the files, the kernel; and the arguments of its launch. */
+#include "graph/generate.h"
+#include "base/alloc.h"
+#include "base/settings.h"
+#include "graph/graph.h"
+#include <string.h>
+
+static bool is_wide(tn_dtype d)
+{
+    return tn__dtypes[d].compute == TN__CD || tn__dtypes[d].compute >= TN__CL;
+}
+
+int tn__plan_width(const tn__plan *p, const tn__role *role)
+{
+    int inner = -1;
+    for (int k = 0; k < p->rank; k++)
+        if (role[k] == TN__INNER) inner = k;
+    /* a vector of the widest type fits a register: 64-bit values halve the lanes */
+    bool wide_values = false;
+    for (int s = 0; s < p->steps_count; s++) {
+        const tn__step *step = &p->steps[s];
+        wide_values = wide_values || step->kind == TN__DRAW || is_wide(step->dtype) ||
+                      (step->kind == TN__APPLY && is_wide(step->from));
+    }
+    const int width = (p->deep ? p->device->vector_width : 4) / (wide_values ? 2 : 1);
+    if (inner < 0 || p->dim[inner] < width) return 1;
+    int contiguous = 0, strided = 0;
+    for (int i = 0; i < p->inputs_count; i++) {
+        const int64_t s = p->inputs[i].window.stride[inner];
+        if (s == 1 || !p->inputs[i].value)
+            contiguous++;
+        else if (s != 0)
+            strided++;
+    }
+    for (int o = 0; o < p->outputs_count; o++)
+        if (p->outputs[o].window.stride[inner] != 1 && p->outputs[o].window.stride[inner] != 0) return 1;
+    if (strided && (!p->deep || !contiguous)) return 1;
+    return width;
+}
+
+static int64_t furthest(const tn__plan *p, const tn__window *w, int64_t base)
+{
+    int64_t reach = base + w->offset;
+    for (int k = 0; k < p->rank; k++) reach += (w->stride[k] < 0 ? -w->stride[k] : w->stride[k]) * (p->dim[k] - 1);
+    return reach;
+}
+
+void tn__generator_start(tn__generator *g, tn__plan *p, const tn__role *role, int width, int64_t extra)
+{
+    int64_t most = extra;
+    memset(g, 0, sizeof *g);
+    g->plan = p;
+    memcpy(g->role, role, (size_t)p->rank * sizeof role[0]);
+    p->width = width;
+    p->parameters_count = 0;
+    for (int i = 0; i < p->inputs_count; i++) {
+        const int64_t f = furthest(p, &p->inputs[i].window, p->inputs[i].value ? p->inputs[i].value->base : 0);
+        if (f > most) most = f;
+    }
+    for (int o = 0; o < p->outputs_count; o++)
+        if (furthest(p, &p->outputs[o].window, p->outputs[o].base) > most)
+            most = furthest(p, &p->outputs[o].window, p->outputs[o].base);
+    int64_t points = 1;
+    for (int k = 0; k < p->rank; k++) points *= p->dim[k];
+    if (points > most) most = points;
+    p->wide_index = most > INT32_MAX - (1 << 20);
+}
+
+static void put_parameters(tn__generator *g, tn__text *t)
+{
+    tn__plan *p = g->plan;
+    int pointers = 0;
+    tn__text_puts(t, "#define PARAMS");
+    for (int o = 0; o < p->outputs_count; o++)
+        tn__text_add(t, " __global P_%s *restrict q%d,", tn_dtype_name(p->outputs[o].dtype), o);
+    for (int i = 0; i < p->inputs_count; i++) {
+        tn__note_dtype(g, p->inputs[i].dtype);
+        if (!p->inputs[i].value || p->inputs[i].pointer != pointers) continue;
+        tn__text_add(t, " __global const P_%s *restrict p%d,", tn_dtype_name(p->inputs[i].dtype), pointers++);
+    }
+    static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
+    for (int n = 0; n < p->numbers_count; n++) {
+        if (p->numbers[n].compute == TN__CD) g->uses |= TN__USES_DOUBLE;
+        tn__text_add(t, " const %s k%d,", scalars[p->numbers[n].compute], n);
+    }
+    const uint64_t bytes = 8u * (uint64_t)(p->outputs_count + pointers + p->numbers_count) +
+                           (p->wide_index ? 8u : 4u) * (uint64_t)p->parameters_count + 128;
+    p->parameters_in_buffer = bytes > p->device->parameter_bytes;
+    if (p->parameters_in_buffer)
+        tn__text_puts(t, " __global const long *restrict meta,");
+    else
+        for (int e = 0; e < p->parameters_count; e++) tn__text_add(t, " const IDX e%d,", e);
+    tn__text_puts(t, "\n");
+    for (int e = 0; p->parameters_in_buffer && e < p->parameters_count; e++) tn__text_add(t, "#define e%d ((IDX)meta[%d])\n", e, e);
+}
+
+static tn_status put_file(tn__text *t, const char *name)
+{
+    size_t length = 0;
+    const char *text = tn__kernel_source(name, &length);
+    if (!text) return tn_last_status();
+    tn__text_put(t, text, length);
+    return TN_OK;
+}
+
+/* The whole program: what the plan defines, the macro files, what the plan generated, the kernel's file. */
+static tn__kernel *build_kernel(const tn__plan *p, const char *file, const char *kernel)
+{
+    tn__text t = {0};
+    tn__kernel *built = NULL;
+    tn__text_puts(&t, p->head.data);
+    tn_status status = put_file(&t, "scalar.cl");
+    if (status == TN_OK) status = put_file(&t, "convert.cl");
+    if (status == TN_OK && p->draws) status = put_file(&t, "random.cl");
+    tn__text_puts(&t, p->text.data);
+    if (status == TN_OK) status = put_file(&t, file);
+    if (status == TN_OK && t.failed)
+        (void)tn__fail(TN_MEMORY, "no memory for the text of a kernel");
+    else if (status == TN_OK)
+        built = tn__kernel_get(p->device, t.data, t.length, kernel);
+    tn__text_free(&t);
+    return built;
+}
+
+/* Kernels are found by what their plans generated; the full text is put together for new ones only. */
+tn__kernel *tn__plan_kernel(const tn__plan *p, const char *file, const char *kernel)
+{
+    tn__text key = {0};
+    tn__text_add(&key, "%s %s %llu\n", file, kernel, (unsigned long long)tn__settings_version());
+    tn__text_put(&key, p->head.data, p->head.length);
+    tn__text_put(&key, p->text.data, p->text.length);
+    tn__kernel *k = key.failed ? NULL : tn__graph_kernel(p->device, key.data, key.length);
+    if (!k) {
+        k = build_kernel(p, file, kernel);
+        if (k && !key.failed) tn__graph_remember(p->device, key.data, key.length, k);
+    }
+    tn__text_free(&key);
+    return k;
+}
+
+tn_status tn__generator_finish(tn__generator *g, const char *file, const char *kernel)
+{
+    tn__plan *p = g->plan;
+    tn__text parameters = g->parameters, *t = &p->head;
+    static const char *const uses[] = {"USES_f16",   "USES_bf16",   "USES_DOUBLE", "USES_ODD_m",
+                                       "USES_ODD_d", "USES_FMOD_f", "USES_FMOD_d"};
+    g->parameters = (tn__text){0};
+    if (!parameters.data) put_parameters(g, &parameters);
+    tn__text_free(t);
+    tn__text_add(t, "#define W %d\n#define DEEP %d\n#define IDX %s\n", p->width, p->deep, p->wide_index ? "long" : "int");
+    for (int u = 0; u < 7; u++)
+        if (g->uses & (1u << u)) tn__text_add(t, "#define %s\n", uses[u]);
+    if (g->defines.data) tn__text_puts(t, g->defines.data);
+    p->draws = (g->uses & TN__USES_RANDOM) != 0;
+    tn__text_free(&p->text);
+    if (g->functions.data) tn__text_puts(&p->text, g->functions.data);
+    tn__text_puts(&p->text, parameters.data ? parameters.data : "");
+    if (g->macros.data) tn__text_puts(&p->text, g->macros.data);
+    const bool failed = t->failed || p->text.failed || parameters.failed || g->macros.failed || g->functions.failed ||
+                        g->defines.failed;
+    tn__text_free(&parameters);
+    tn__generator_free(g);
+    if (failed) return tn__fail(TN_MEMORY, "no memory for the text of a kernel");
+    p->kernel = tn__plan_kernel(p, file, kernel);
+    if (!p->kernel) return tn_last_status();
+    if (!p->parameters_in_buffer) return TN_OK;
+    const uint64_t bytes = (uint64_t)p->parameters_count * 8;
+    if (!p->meta && !(p->meta = tn__buffer_new(p->device, bytes))) return tn_last_status();
+    return tn__buffer_write(p->meta, 0, p->parameters, bytes);
+}
+
+void tn__generator_free(tn__generator *g)
+{
+    tn__text_free(&g->macros);
+    tn__text_free(&g->functions);
+    tn__text_free(&g->parameters);
+    tn__text_free(&g->defines);
+}
+
+/* ---- arguments ---- */
+
+void tn__argument_int(tn__argument *a, int *count, int32_t v)
+{
+    a[*count] = (tn__argument){.size = 4, .value.i32 = v};
+    ++*count;
+}
+
+void tn__argument_index(const tn__plan *p, tn__argument *a, int *count, int64_t v)
+{
+    if (p->wide_index)
+        a[*count] = (tn__argument){.size = 8, .value.i64 = v};
+    else
+        a[*count] = (tn__argument){.size = 4, .value.i32 = (int32_t)v};
+    ++*count;
+}
+
+tn__argument tn__number_argument(const tn__number *n)
+{
+    return (tn__argument){.size = n->compute == TN__CD || n->compute >= TN__CL ? 8 : 4, .value.u64 = n->m};
+}
+
+int tn__plan_arguments(const tn__plan *p, tn__argument *a)
+{
+    int n = 0, pointers = 0;
+    for (int o = 0; o < p->outputs_count; o++) a[n++] = (tn__argument){.buffer = p->outputs[o].bytes};
+    for (int i = 0; i < p->inputs_count; i++)
+        if (p->inputs[i].value && p->inputs[i].pointer == pointers) {
+            a[n++] = (tn__argument){.buffer = p->inputs[i].value->buffer};
+            pointers++;
+        }
+    for (int k = 0; k < p->numbers_count; k++) a[n++] = tn__number_argument(&p->numbers[k]);
+    if (p->meta) a[n++] = (tn__argument){.buffer = p->meta};
+    for (int e = 0; !p->meta && e < p->parameters_count; e++) tn__argument_index(p, a, &n, p->parameters[e]);
+    return n;
+}
+
+int tn__group_size(const tn__device *device, int most)
+{
+    const int bound = atomic_load(&device->group_bound);
+    int size = 1;
+    while (size * 2 <= most && (size_t)size * 2 <= device->info.max_work_group && (bound == 0 || size * 2 <= bound)) size *= 2;
+    return size;
+}
+
+bool tn__group_fits(tn__plan *p)
+{
+    const size_t allowed = tn__kernel_max_group(p->kernel);
+    if ((size_t)p->local <= allowed || p->local == 1) return true;
+    atomic_store(&p->device->group_bound, (int)allowed);
+    return false;
+}
+
+void tn__plan_save_stage(tn__plan *p, int i)
+{
+    tn__stage *stage = &p->stages[i];
+    tn__free(stage->parameters);
+    tn__buffer_release(stage->meta);
+    *stage = (tn__stage){p->kernel, p->parameters, p->parameters_count, p->meta};
+    p->parameters = NULL;
+    p->parameters_count = p->parameters_capacity = 0;
+    p->meta = NULL;
+}
+
+int tn__stage_arguments(tn__plan *p, int i, tn__argument *a)
+{
+    const tn__stage *stage = &p->stages[i];
+    tn__plan with = *p;
+    with.parameters = stage->parameters;
+    with.parameters_count = stage->parameters_count;
+    with.meta = stage->meta;
+    return tn__plan_arguments(&with, a);
+}
