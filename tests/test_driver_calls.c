@@ -245,7 +245,15 @@ START_TEST(C31_no_option_allows_fast_maths_and_nothing_contracts)
 }
 END_TEST
 
-/* Takes what stands between #ifdef USES_DOUBLE and its end out, comments and macro definitions too; what is left is compiled. */
+/* Is the name behind "#ifdef " never defined in the text? */
+static bool undefined(const char *text, const char *name)
+{
+    char define[80];
+    snprintf(define, sizeof define, "#define %.*s", (int)strcspn(name, " \n"), name);
+    return !strstr(text, define);
+}
+
+/* What is compiled of a text: without what stands behind an #ifdef that is not met, comments, and macro definitions. */
 static char *without_guarded(const char *text)
 {
     char *out = malloc(strlen(text) + 1), *to = out;
@@ -257,7 +265,7 @@ static char *without_guarded(const char *text)
         const bool directive = more || *word == '#';
         if (!more && strncmp(word, "#if", 3) == 0) {
             depth++;
-            if (!guard && strncmp(word, "#ifdef USES_DOUBLE", 18) == 0) guard = depth;
+            if (!guard && strncmp(word, "#ifdef ", 7) == 0 && undefined(text, word + 7)) guard = depth;
         }
         if (!more && guard == depth && (strncmp(word, "#endif", 6) == 0 || strncmp(word, "#else", 5) == 0)) guard = 0;
         if (!more && strncmp(word, "#endif", 6) == 0) depth--;

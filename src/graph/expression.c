@@ -112,16 +112,13 @@ static int add_step(builder *b, tn__step step)
     return p->steps_count++;
 }
 
+/* A number is an argument of its own, also where another happens to be equal: the program does not depend on values. */
 static int number_step(builder *b, tn__number n, tn_dtype dtype)
 {
     tn__plan *p = b->plan;
-    int at = 0;
-    while (at < p->numbers_count && !(p->numbers[at].compute == n.compute && p->numbers[at].m == n.m)) at++;
-    if (at == TN__PLAN_INPUTS) return TOO_MANY;
-    if (at == p->numbers_count) p->numbers[p->numbers_count++] = n;
-    for (int s = 0; s < p->steps_count; s++)
-        if (p->steps[s].kind == TN__NUMBER && p->steps[s].a[0] == at && p->steps[s].section == b->section) return s;
-    return add_step(b, (tn__step){.kind = TN__NUMBER, .a = {at}, .dtype = dtype});
+    if (p->numbers_count == TN__PLAN_INPUTS) return TOO_MANY;
+    p->numbers[p->numbers_count++] = n;
+    return add_step(b, (tn__step){.kind = TN__NUMBER, .a = {p->numbers_count - 1}, .dtype = dtype});
 }
 
 /* The input for a value's bytes through a window; pointers are shared among windows on one buffer of one dtype. */
