@@ -241,13 +241,39 @@ START_TEST(C50_the_layout_it_is_combined_with_changes_nothing)
         ck_ok(tn_read(sums[i % 2], got, sizeof got));
         ck_assert_mem_eq(got, all, sizeof all);
     }
-    /* into a reduction, a row and a product, it is what reading gives */
+}
+END_TEST
+
+/* 240 numbers as a pending tensor of this shape, and as a stored one. */
+static void pending_and_stored(tn_shape shape, tn_tensor *out[2])
+{
+    float all[240];
     tn_seed(43);
-    tn_tensor *x = tn_rand(TN_F32, TN_SHAPE(12, 20), test_device()), *y = ck_made(tn_from(TN_F32, TN_SHAPE(12, 20), all, test_device()));
-    ck_same(tn_max(x, TN_AXES(1), false), tn_max(y, TN_AXES(1), false));
-    ck_same(tn_max(x, TN_AXES(0), false), tn_max(y, TN_AXES(0), false));
-    ck_same(tn_softmax(x, 1), tn_softmax(y, 1));
-    ck_same(tn_matmul(x, tn_transpose(y, 0, 1)), tn_matmul(y, tn_transpose(y, 0, 1)));
+    ck_ok(tn_read(tn_rand(TN_F32, TN_SHAPE(240), test_device()), all, sizeof all));
+    tn_seed(43);
+    out[0] = ck_made(tn_rand(TN_F32, shape, test_device()));
+    out[1] = ck_made(tn_from(TN_F32, shape, all, test_device()));
+}
+
+START_TEST(structured_operations_draw_the_same)
+{
+    tn_tensor *x[2];
+    pending_and_stored(TN_SHAPE(12, 20), x);
+    ck_same(tn_max(x[0], TN_AXES(1), false), tn_max(x[1], TN_AXES(1), false));
+    ck_same(tn_argmax(x[0], TN_AXES(0), false), tn_argmax(x[1], TN_AXES(0), false));
+    ck_same(tn_matmul(x[0], tn_transpose(x[1], 0, 1)), tn_matmul(x[1], tn_transpose(x[1], 0, 1)));
+}
+END_TEST
+
+/* Bone 16: reduction trees depend on n and the profile, not on what is fused. */
+START_TEST(sums_of_pending_random_numbers_are_those_of_stored_ones)
+{
+    tn_tensor *x[2];
+    pending_and_stored(TN_SHAPE(4, 60), x);
+    ck_same(tn_sum(x[0], TN_AXES(1), false), tn_sum(x[1], TN_AXES(1), false));
+    ck_same(tn_sum(x[0], TN_AXES(0), false), tn_sum(x[1], TN_AXES(0), false));
+    ck_same(tn_sum(x[0], TN_ALL_AXES, false), tn_sum(x[1], TN_ALL_AXES, false));
+    ck_same(tn_softmax(x[0], 1), tn_softmax(x[1], 1));
 }
 END_TEST
 
@@ -544,6 +570,8 @@ BONES_MAIN_WITH_ROLES("random_numbers", roles, bones_push,
                       C50_normal_numbers_are_within_4_ulp_of_host,
                       C50_a_number_depends_on_its_row_major_index_alone,
                       C50_the_layout_it_is_combined_with_changes_nothing,
+                      structured_operations_draw_the_same,
+                      sums_of_pending_random_numbers_are_those_of_stored_ones,
                       C50_the_size_of_the_launch_changes_nothing,
                       a_generator_fused_into_two_kernels_gives_the_same_twice,
                       eager_draws_the_same,

@@ -70,7 +70,8 @@ GRADIENT(pow)
     tn_tensor *zero = tn_int(0), *one = tn_int(1);
     UNUSED;
     g[0] = tn_where(tn_eq(in[1], zero), tn_mul(up, zero), tn_mul(tn_mul(up, in[1]), tn_pow(in[0], tn_sub(in[1], one))));
-    g[1] = tn_where(tn_eq(out, zero), tn_mul(up, zero), tn_mul(tn_mul(up, out), tn_log(in[0])));
+    tn_tensor *nothing = tn_logical_and(tn_eq(in[0], zero), tn_ge(in[1], zero));
+    g[1] = tn_where(nothing, zero, tn_mul(tn_mul(up, out), tn_log(in[0])));
 }
 GRADIENT(neg)
 {
@@ -139,7 +140,7 @@ GRADIENT(relu)
 {
     tn_tensor *zero = tn_int(0);
     UNUSED;
-    g[0] = tn_where(tn_gt(out, zero), up, zero);
+    g[0] = tn_where(tn_le(out, zero), zero, up); /* NaN goes through */
 }
 GRADIENT(sigmoid)
 {
