@@ -223,6 +223,8 @@ static bool few(void)
     return tiny() || test_is("rusticl-deep") || test_is("pocl-wide");
 }
 #define NOT_IN_OCLGRIND() TN_SKIP_IF(tiny(), "too long for an interpreter")
+/* There a kernel with barriers takes PoCL two seconds; rusticl has the same ones for less. */
+#define NOT_IN_POCL_WIDE() TN_SKIP_IF(test_is("pocl-wide"), "left to rusticl, which builds these kernels in a fifth of the time")
 
 /* ---- NumPy's sense ---- */
 
@@ -269,6 +271,7 @@ END_TEST
 
 START_TEST(sixteen_axes_multiply)
 {
+    NOT_IN_POCL_WIDE();
     NOT_IN_OCLGRIND();
     operand a = {{16, {2, 1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 3, 1, 1, 2, 3}}, PLAIN, 0, TN_F32};
     operand b = {{16, {1, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 2, 1, 3, 2}}, PLAIN, 0, TN_F32};
@@ -297,6 +300,7 @@ END_TEST
 
 START_TEST(vectors_of_every_layout_multiply)
 {
+    NOT_IN_POCL_WIDE();
     static const form forms[] = {FLIPPED, STEPPED, PLAIN};
     for (int i = 0; i < (few() ? 1 : test_long() ? 3 : 2); i++) {
         check_product(OF(TN_F32, forms[i], 37), F32(37));
@@ -309,6 +313,7 @@ END_TEST
 
 START_TEST(a_batch_of_any_order_in_memory_multiplies)
 {
+    NOT_IN_POCL_WIDE();
     const char *d = test_device();
     tn_tensor *a = make(F32(4, 3, 5), d), *b = make(F32(5, 3, 6), d), *ha = make(F32(4, 3, 5), "host"), *hb = make(F32(5, 3, 6), "host");
     const tn_axes first = TN_AXES(1, 0, 2), heads = TN_AXES(1, 0, 2);
@@ -326,6 +331,7 @@ END_TEST
 
 START_TEST(the_same_matrix_on_both_sides_multiplies)
 {
+    NOT_IN_POCL_WIDE();
     tn_tensor *a = test_f32(TN_SHAPE(2, 2), {1, 2, 3, 4});
     ck_tensor_f32(tn_matmul(a, a), {7, 10, 15, 22});
     ck_tensor_f32(tn_matmul(a, tn_transpose(a, 0, 1)), {5, 11, 11, 25});
@@ -416,11 +422,13 @@ START_TEST(c21_edges_plain_plain)
 END_TEST
 START_TEST(c21_edges_turned_plain)
 {
+    NOT_IN_POCL_WIDE();
     check_edges(1);
 }
 END_TEST
 START_TEST(c21_edges_plain_turned)
 {
+    NOT_IN_POCL_WIDE();
     check_edges(2);
 }
 END_TEST
@@ -433,6 +441,7 @@ END_TEST
 /* Sizes from which both operands are packed, and those that are long and thin. */
 START_TEST(c21_large_products_are_exact)
 {
+    NOT_IN_POCL_WIDE();
     NOT_IN_OCLGRIND();
     check_product(F32(257, 260), F32(260, 259));
     if (few()) return;
@@ -553,6 +562,7 @@ static void check_dtype(tn_dtype dtype)
 
 START_TEST(f64_multiplies)
 {
+    NOT_IN_POCL_WIDE();
     NEEDS_F64();
     check_dtype(TN_F64);
 }
@@ -564,6 +574,7 @@ START_TEST(f16_multiplies)
 END_TEST
 START_TEST(bf16_multiplies_and_rounds_once)
 {
+    NOT_IN_POCL_WIDE();
     check_dtype(TN_BF16);
 }
 END_TEST
@@ -575,6 +586,7 @@ END_TEST
 
 START_TEST(the_other_integers_multiply)
 {
+    NOT_IN_POCL_WIDE();
     static const tn_dtype dtypes[] = {TN_I8, TN_U8, TN_I64, TN_U32, TN_I16, TN_U16, TN_U64};
     for (int i = 0; i < (few() ? 2 : 7); i++) {
         const tn_dtype d = dtypes[i];
@@ -586,6 +598,7 @@ END_TEST
 
 START_TEST(mixed_dtypes_multiply_in_the_promoted_one)
 {
+    NOT_IN_POCL_WIDE();
     NOT_IN_OCLGRIND();
     static const tn_dtype pairs[][2] = {{TN_F16, TN_F32}, {TN_I32, TN_F32}, {TN_F16, TN_BF16}, {TN_I8, TN_I32}, {TN_U8, TN_I8},
                                         {TN_BOOL, TN_I32}, {TN_I64, TN_F16}, {TN_F32, TN_BOOL}};
@@ -614,6 +627,7 @@ END_TEST
 
 START_TEST(integers_wrap_in_their_dtype)
 {
+    NOT_IN_POCL_WIDE();
     tn_tensor *y = tn_matmul(test_i32(TN_SHAPE(1, 3), {2147483647, -2147483647 - 1, 65536}), test_i32(TN_SHAPE(3, 2), {2, 1, 3, 2147483647, 65536, 65535}));
     ck_tensor_i32(y, {2147483646, -65537});
     y = tn_matmul(test_u8(TN_SHAPE(2), {200, 100}), test_u8(TN_SHAPE(2), {2, 3}));
@@ -629,6 +643,7 @@ END_TEST
 
 START_TEST(integers_wrap_in_the_wider_dtype_asked_for)
 {
+    NOT_IN_POCL_WIDE();
     tn_tensor *a = test_i32(TN_SHAPE(1, 2), {2000000000, 2000000000}), *b = test_i32(TN_SHAPE(2, 1), {2000000000, 1});
     ck_tensor_i64(tn_matmul(tn_cast(a, TN_I64), b), {4000000002000000000});
     ck_tensor_i64(tn_matmul(a, tn_cast(b, TN_I64)), {4000000002000000000});
@@ -637,6 +652,7 @@ END_TEST
 
 START_TEST(f16_and_bf16_accumulate_in_f32)
 {
+    NOT_IN_POCL_WIDE();
     const char *d = test_device();
     tn_tensor *a = tn_ones(TN_F16, TN_SHAPE(2, 4096), d), *b = tn_ones(TN_F16, TN_SHAPE(4096, 2), d);
     ck_values(tn_matmul(a, b), {4096, 4096, 4096, 4096});
@@ -682,6 +698,7 @@ static void check_bound(tn_dtype dtype, int64_t m, int64_t k, int64_t n, form ho
 
 START_TEST(the_error_of_random_floats_is_within_the_contract)
 {
+    NOT_IN_POCL_WIDE();
     static const tn_dtype dtypes[] = {TN_F32, TN_F16, TN_BF16, TN_F64};
     NOT_IN_OCLGRIND();
     tn_seed(test_seed(7));
@@ -728,6 +745,7 @@ END_TEST
 
 START_TEST(zero_times_infinity_is_nan)
 {
+    NOT_IN_POCL_WIDE();
     ck_tensor_f32(tn_matmul(test_f32(TN_SHAPE(1, 2), {0, 1}), test_f32(TN_SHAPE(2, 2), {INFINITY, 1, 1, INFINITY})), {NAN, INFINITY});
 }
 END_TEST
@@ -802,6 +820,7 @@ END_TEST
 
 START_TEST(a_column_and_a_residual_are_fused_behind_a_product)
 {
+    NOT_IN_POCL_WIDE();
     layer l = layer_new();
     tn_tensor *y = tn_add(tn_add(tn_matmul(l.x, l.w), l.column), l.rest);
     const uint64_t before = bones_launches();
@@ -861,6 +880,7 @@ END_TEST
 
 START_TEST(a_product_used_twice_in_one_expression_is_right)
 {
+    NOT_IN_POCL_WIDE();
     layer l = layer_new();
     tn_tensor *p = tn_matmul(l.x, l.w);
     WANT(l, V * V + V);
@@ -874,6 +894,7 @@ END_TEST
 
 START_TEST(consumers_of_another_shape_see_the_product)
 {
+    NOT_IN_POCL_WIDE();
     layer l = layer_new();
     double sum = 0, rows[M] = {0};
     for (int i = 0; i < M * N; i++) sum += (double)l.z[i], rows[i / N] += (double)l.z[i];
@@ -897,6 +918,7 @@ END_TEST
 
 START_TEST(a_turned_consumer_sees_the_product_turned)
 {
+    NOT_IN_POCL_WIDE();
     layer l = layer_new();
     tn_tensor *turned = tn_add(tn_transpose(tn_matmul(l.x, l.w), 0, 1), tn_transpose(l.column, 0, 1));
     WANT(l, V + column_at(R));
@@ -907,6 +929,7 @@ END_TEST
 
 START_TEST(a_cast_behind_a_product_rounds_after_it)
 {
+    NOT_IN_POCL_WIDE();
     layer l = layer_new();
     tn_tensor *y = tn_cast(tn_matmul(tn_cast(l.x, TN_F16), tn_cast(l.w, TN_F16)), TN_I32);
     ck_assert_int_eq(tn_dtype_of(y), TN_I32);
@@ -921,6 +944,7 @@ END_TEST
 
 START_TEST(a_batch_takes_its_epilogue)
 {
+    NOT_IN_POCL_WIDE();
     const char *d = test_device();
     NOT_IN_OCLGRIND();
     tn_tensor *a = make(F32(3, 7, 5), d), *b = make(F32(5, 19), d), *row = make(F32(19), d), *each = make(F32(3, 1, 1), d);
@@ -934,6 +958,7 @@ END_TEST
 
 START_TEST(casts_and_a_scale_of_the_operands_go_along)
 {
+    NOT_IN_POCL_WIDE();
     layer l = layer_new();
     tn_tensor *x = ck_made(tn_cast(l.x, TN_I8)), *w = ck_made(tn_cast(l.w, TN_F16));
     tn_tensor *const both[] = {x, w};
@@ -950,6 +975,7 @@ END_TEST
 
 START_TEST(operands_that_are_pending_expressions_are_right)
 {
+    NOT_IN_POCL_WIDE();
     layer l = layer_new();
     tn_tensor *x = tn_sub(tn_add(l.x, tn_int(1)), tn_int(1)), *w = tn_neg(tn_add(tn_neg(l.w), tn_mul(l.bias, tn_int(0))));
     WANT(l, V);
@@ -1027,6 +1053,7 @@ static void launches_at_most(uint64_t most, tn_tensor *x, const char *what)
 
 START_TEST(launches_are_few)
 {
+    NOT_IN_POCL_WIDE();
     NEEDS_OPENCL();
     layer l = layer_new();
     tn_tensor *h = tn_cast(l.x, TN_F16);

@@ -598,6 +598,133 @@ START_TEST(bone_03_every_write_counts_the_version)
 }
 END_TEST
 
+/* ---- writes at random, against a plain array ---- */
+
+enum { MODEL = 60, READERS = 24 };
+
+/* The elements that a view shows, in row-major order: their places in the array. Returns how many. */
+static int places(const tn_tensor *v, int *place)
+{
+    int n = 0;
+    const int64_t count = tn_numel(v);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t left = i, at = tn_offset(v);
+        for (int a = tn_ndim(v) - 1; a >= 0; a--) {
+            at += left % tn_dim(v, a) * tn_stride(v, a);
+            left /= tn_dim(v, a);
+        }
+        place[n++] = (int)at;
+    }
+    return n;
+}
+
+static tn_tensor *random_window(test_random *r, tn_tensor *x)
+{
+    tn_tensor *v = x;
+    for (int64_t k = test_below(r, 4); k >= 0; k--) {
+        const int n = tn_ndim(v), a = n ? (int)test_below(r, n) : 0, b = n ? (int)test_below(r, n) : 0;
+        const int64_t d = n ? tn_dim(v, a) : 0, i = d ? test_below(r, d) : 0;
+        switch (n ? test_below(r, 5) : 5) {
+        case 0: v = tn_transpose(v, a, b); break;
+        case 1: v = tn_slice(v, a, i, i + 1 + test_below(r, d), 1 + test_below(r, 2)); break;
+        case 2: v = tn_flip(v, TN_AXES(a)); break;
+        case 3: if (n > 1) v = tn_select(v, a, i); break;
+        case 4: v = tn_slice(v, a, TN_END, TN_END, -1 - test_below(r, 2)); break;
+        default: break;
+        }
+    }
+    return ck_made(v);
+}
+
+static void same_as(tn_tensor *x, const int32_t *want, int n, const char *what, int round)
+{
+    int32_t got[MODEL];
+    ck_assert_int_eq(tn_numel(x), n);
+    ck_ok(tn_read(x, got, tn_nbytes(x)));
+    for (int i = 0; i < n; i++) ck_assert_msg(got[i] == want[i], "round %d, %s: element %d is %d instead of %d", round, what, i, got[i], want[i]);
+}
+
+typedef struct model {
+    test_random random;
+    int32_t store[MODEL];
+    tn_tensor *x, *reader[READERS];
+    int32_t seen[READERS][MODEL];
+    int count[READERS], readers;
+} model;
+
+/* One assignment, write, reading or recording, on the tensor and on the array. */
+static void random_step(model *m, int round)
+{
+    test_random *r = &m->random;
+    tn_tensor *v = random_window(r, m->x), *w = v;
+    int place[MODEL], from[MODEL];
+    int32_t values[MODEL];
+    const int n = places(v, place);
+    const int32_t number = (int32_t)test_below(r, 1000);
+    switch (test_below(r, 7)) {
+    case 0:
+        if (m->readers == READERS) break;
+        m->reader[m->readers] = ck_made(tn_add(tn_mul(v, tn_int(2)), tn_int(number)));
+        for (int i = 0; i < n; i++) m->seen[m->readers][i] = m->store[place[i]] * 2 + number;
+        m->count[m->readers++] = n;
+        break;
+    case 1:
+        ck_ok(tn_assign(v, tn_int(number)));
+        for (int i = 0; i < n; i++) m->store[place[i]] = number;
+        break;
+    case 2: /* what is read overlaps what is written */
+    case 3:
+        if (tn_ndim(v) > 0 && test_below(r, 2) && tn_dim(v, 0) > 1) {
+            w = tn_slice(v, 0, 0, -1, 1);
+            v = tn_slice(v, 0, 1, TN_END, 1);
+        } else
+            w = tn_flip(v, TN_ALL_AXES);
+        (void)places(w, from);
+        for (int i = 0; i < tn_numel(v); i++) values[i] = m->store[from[i]] + number;
+        ck_ok(tn_assign(v, test_below(r, 2) || number ? tn_add(w, tn_int(number)) : w));
+        for (int i = places(v, place) - 1; i >= 0; i--) m->store[place[i]] = values[i];
+        break;
+    case 4:
+        for (int i = 0; i < n; i++) m->store[place[i]] = values[i] = number + i;
+        ck_ok(tn_write(v, values, tn_nbytes(v)));
+        break;
+    case 5:
+        for (int i = 0; i < n; i++) values[i] = m->store[place[i]];
+        same_as(v, values, n, "a view", round);
+        break;
+    default:
+        ck_ok(tn_assign(m->x, tn_sub(m->x, tn_int(number))));
+        for (int i = 0; i < MODEL; i++) m->store[i] -= number;
+    }
+}
+
+START_TEST(bone_03_any_writes_through_any_views_are_those_of_a_plain_array)
+{
+    const int rounds = test_long() || test_is("host") ? 1000 : test_is("rusticl") ? 60 : 15;
+    for (int round = 0; round < rounds; round++) {
+        model m = {.random = {test_seed(5) + (uint64_t)round}};
+        const tn_scope scope = tn_scope_push();
+        m.x = round % 2 ? pending(TN_SHAPE(3, 4, 5)) : COUNT(TN_I32, 3, 4, 5);
+        for (int i = 0; i < MODEL; i++) m.store[i] = i;
+        for (int i = 0; i < 15; i++) random_step(&m, round);
+        same_as(m.x, m.store, MODEL, "the whole", round);
+        for (int i = 0; i < m.readers; i++) same_as(m.reader[i], m.seen[i], m.count[i], "a reader", round);
+        ck_ok(tn_scope_pop(scope));
+    }
+}
+END_TEST
+
+START_TEST(bone_03_a_part_of_a_pending_structured_result_may_be_written)
+{
+    tn_tensor *y = tn_softmax(test_f32(TN_SHAPE(2, 2), {0, 0, 1, 1}), 1), *before = tn_add(y, tn_int(1)), *rows = tn_sum(y, TN_AXES(1), false);
+    ck_ok(tn_assign(tn_select(y, 0, 0), tn_select(y, 0, 1)));
+    ck_ok(tn_assign(tn_slice(y, 1, 1, 2, 1), tn_int(7)));
+    ck_tensor_f32(y, {0.5f, 7, 0.5f, 7});
+    ck_tensor_f32(before, {1.5f, 1.5f, 1.5f, 1.5f});
+    ck_tensor_f32(rows, {1, 1});
+}
+END_TEST
+
 /* ---- layout ---- */
 
 /* [n, c, h, w] whose channels lie innermost. */
@@ -712,6 +839,8 @@ BONES_MAIN("views", reshape_of_gapless_memory_is_a_view, reshape_copies_where_st
            bone_03_views_of_one_storage_see_each_others_writes, bone_03_a_write_touches_its_elements_only,
            bone_03_the_source_is_broadcast_and_cast, bone_03_an_expanded_view_is_not_written,
            bone_03_memory_that_was_handed_out_never_gets_fresh_bytes, bone_03_every_write_counts_the_version,
+           bone_03_any_writes_through_any_views_are_those_of_a_plain_array,
+           bone_03_a_part_of_a_pending_structured_result_may_be_written,
            bone_04_results_lie_as_the_first_operand_of_full_shape, bone_04_results_are_dense_and_run_forwards,
            bone_04_copies_and_moves_keep_the_layout_and_contiguous_does_not,
            bone_04_reading_and_writing_go_in_row_major_order, bone_04_strides_are_the_same_on_every_device)

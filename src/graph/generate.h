@@ -40,6 +40,9 @@ typedef struct tn__generator {
 
 /* Lanes: 1 unless vectors help and the inner axis has as many elements. */
 int tn__plan_width(const tn__plan *plan, const tn__role *role);
+/* Lanes of a reduction along the inner axis: from its extent and the accumulator's dtype alone, so that the order in which it
+ * adds does not depend on what is fused or how operands lie. */
+int tn__fixed_width(const tn__plan *plan, const tn__role *role, tn_dtype dtype);
 /* Starts: decides the index width from the windows, plus `extra`, the largest other index of the kernel. */
 void tn__generator_start(tn__generator *g, tn__plan *plan, const tn__role *role, int width, int64_t extra);
 /* Defines the macros of a section; E_STORE with SECTION_END. */

@@ -38,6 +38,12 @@ int tn__plan_width(const tn__plan *p, const tn__role *role)
     return width;
 }
 
+int tn__fixed_width(const tn__plan *p, const tn__role *role, tn_dtype dtype)
+{
+    const int width = p->device->vector_width / (is_wide(dtype) ? 2 : 1);
+    return p->deep && tn__role_extent(p, role, TN__INNER) >= width ? width : 1;
+}
+
 static int64_t furthest(const tn__plan *p, const tn__window *w, int64_t base)
 {
     int64_t reach = base + w->offset;

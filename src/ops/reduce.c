@@ -205,8 +205,8 @@ static tn_status generate_once(tn__plan *p)
     layout l;
     choose_layout(p, &l);
     p->local = l.tree ? tn__group_size(p->device, TREE_LOCAL) : 1;
-    int width = p->deep || l.columns ? tn__plan_width(p, l.role) : 1;
-    if (row->indexed && c != TN__CD && c < TN__CL && width > 1) width /= 2; /* places are 64-bit */
+    /* columns keep their order whatever the lanes are; places of argmax are 64-bit */
+    const int width = l.columns ? tn__plan_width(p, l.role) : tn__fixed_width(p, l.role, row->indexed ? TN_I64 : from);
     tn__generator_start(&g, p, l.role, width, l.n * 2);
     tn__generate_section(&g, 0);
     tn__generate_section(&g, TN__SECTION_END);

@@ -219,7 +219,7 @@ static tn_status generate_once(tn__plan *p)
     row_shape s;
     choose_shape(p, &s);
     p->local = p->deep ? 1 : tn__group_size(p->device, WIDE_LOCAL);
-    tn__generator_start(&g, p, s.role, p->deep ? tn__plan_width(p, s.role) : 1, s.items * s.padded);
+    tn__generator_start(&g, p, s.role, tn__fixed_width(p, s.role, node->dtype), s.items * s.padded);
     tn_status status = put_reductions(&g, list, c);
     if (status == TN_OK && !p->scratch[0] &&
         !(p->scratch[0] = tn__buffer_new(p->device, s.row_local ? 8 : (uint64_t)(s.items * s.padded) * 8)))

@@ -288,13 +288,21 @@ static void float_facts(tn_dtype dtype, int *digits, int *least, double *largest
     }
 }
 
-static double step_at(tn_dtype dtype, long double value)
+double test_step(tn_dtype dtype, long double value)
 {
     int digits, least, exponent = 0;
     double largest;
     float_facts(dtype, &digits, &least, &largest);
     if (value != 0) (void)frexpl(value, &exponent);
     return ldexp(1, exponent - digits > least && value != 0 ? exponent - digits : least);
+}
+
+double test_largest(tn_dtype dtype)
+{
+    int digits, least;
+    double largest;
+    float_facts(dtype, &digits, &least, &largest);
+    return largest;
 }
 
 /* value rounded to the dtype, nearest even, without a step in between. */
@@ -304,7 +312,7 @@ static double rounded(tn_dtype dtype, double value)
     double largest;
     if (dtype == TN_F64 || !isfinite(value) || value == 0) return value;
     float_facts(dtype, &digits, &least, &largest);
-    const double step = step_at(dtype, value), r = nearbyint(value / step) * step;
+    const double step = test_step(dtype, value), r = nearbyint(value / step) * step;
     return fabs(r) > largest ? copysign(INFINITY, value) : r;
 }
 
@@ -351,10 +359,10 @@ double test_ulps(tn_dtype dtype, double got, long double want)
         int digits, least;
         double largest;
         float_facts(dtype, &digits, &least, &largest);
-        const long double next = (long double)largest + (long double)step_at(dtype, largest);
-        return (got > 0) != (want > 0) ? INFINITY : (double)((next - fabsl(want)) / (long double)step_at(dtype, largest));
+        const long double next = (long double)largest + (long double)test_step(dtype, largest);
+        return (got > 0) != (want > 0) ? INFINITY : (double)((next - fabsl(want)) / (long double)test_step(dtype, largest));
     }
-    return (double)(fabsl((long double)got - want) / (long double)step_at(dtype, want));
+    return (double)(fabsl((long double)got - want) / (long double)test_step(dtype, want));
 }
 
 bool test_bits_equal(tn_dtype dtype, const void *a, const void *b)

@@ -116,6 +116,9 @@ void test_store(tn_dtype dtype, void *p, double value);
 /* Distance of a float result from the exact value, in ulps of the dtype at that value; 0 when both are NaN or the same
  * infinity, and when rounding `want` gives `got`. Beyond the range: inf when only one is. */
 double test_ulps(tn_dtype dtype, double got, long double want);
+/* One step of the dtype at that value, and its largest finite number. */
+double test_step(tn_dtype dtype, long double value);
+double test_largest(tn_dtype dtype);
 /* Same bits, any NaN for any NaN. */
 bool test_bits_equal(tn_dtype dtype, const void *a, const void *b);
 
