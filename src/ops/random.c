@@ -62,12 +62,12 @@ static tn__number normal(tn_dtype dtype, const uint32_t w[4])
 {
     tn__number n = {.compute = tn__dtypes[dtype].compute};
     const bool wide = dtype == TN_F64;
-    const double u = wide ? ((double)(((uint64_t)w[0] << 21) ^ (w[1] >> 11)) + 1.0) * 0x1p-53
-                          : ((double)(w[0] >> 8) + 1.0) * 0x1p-24;
-    const double v = wide ? (double)(((uint64_t)w[2] << 21) ^ (w[3] >> 11)) * 0x1p-53 : (double)(w[2] >> 8) * 0x1p-24;
-    const double r = sqrt(-2.0 * log(u)) * cos(6.283185307179586476925 * v);
+    const long double u = wide ? ((long double)(((uint64_t)w[0] << 21) ^ (w[1] >> 11)) + 1.0L) * 0x1p-53L
+                               : ((long double)(w[0] >> 8) + 1.0L) * 0x1p-24L;
+    const long double v = wide ? (long double)(((uint64_t)w[2] << 21) ^ (w[3] >> 11)) * 0x1p-53L : (long double)(w[2] >> 8) * 0x1p-24L;
+    const long double r = sqrtl(-2.0L * logl(u)) * cosl(6.283185307179586476925286766559L * v);
     if (wide)
-        n.d = r;
+        n.d = (double)r;
     else
         n.f = (float)r;
     return n;
