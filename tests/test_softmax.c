@@ -205,6 +205,7 @@ START_TEST(all_layouts)
         free(values);
         check(x, -1);
         check(x, 0);
+        tn_release(x); /* beyond all scopes */
     }
     tn_tensor *x = filled(TN_F32, TN_SHAPE(4, 6, 10));
     check(tn_permute(x, TN_AXES(2, 0, 1)), 1);

@@ -554,7 +554,7 @@ static int after_use(tn_tensor *stored, tn_tensor *pending)
     return 0;
 }
 
-static int role_fork_after(void)
+static int fork_after(void)
 {
     tn_tensor *stored = counting_on(test_device(), 0), *pending = tn_add(stored, tn_int(1));
     EXPECT(right(tn_add(stored, tn_int(9)), 9));
@@ -565,7 +565,7 @@ static int role_fork_after(void)
     return 0;
 }
 
-static int role_fork_before(void)
+static int fork_before(void)
 {
     const pid_t child = fork();
     if (child == 0) _exit(right(tn_add(counting_on(test_device(), 0), tn_int(5)), 5) ? 0 : 1);
@@ -574,13 +574,13 @@ static int role_fork_before(void)
     return 0;
 }
 
-static int role_add(void)
+static int add(void)
 {
     EXPECT(right(tn_add(counting_on(test_device(), 0), tn_int(7)), 7));
     return 0;
 }
 
-static int role_fork_and_exec(void)
+static int fork_and_exec(void)
 {
     EXPECT(right(tn_add(counting_on(test_device(), 0), tn_int(6)), 6));
     const pid_t child = fork();
@@ -604,7 +604,7 @@ static void *work_until(void *stop)
     return stop;
 }
 
-static int role_fork_among_threads(void)
+static int fork_among_threads(void)
 {
     pthread_t threads[3];
     int stop = 0;
@@ -656,6 +656,41 @@ START_TEST(C56_a_fork_among_working_threads_does_not_hang)
     ck_assert_int_eq(bones_child("fork_among_threads", NULL, NULL, 0), 0);
 }
 END_TEST
+
+/* Each role in a scope: it leaves nothing behind. */
+static int in_scope(int (*role)(void))
+{
+    const tn_scope scope = tn_scope_push();
+    const int result = role();
+    (void)tn_scope_pop(scope);
+    (void)tn_shutdown();
+    return result;
+}
+
+static int role_fork_after(void)
+{
+    return in_scope(fork_after);
+}
+
+static int role_fork_before(void)
+{
+    return in_scope(fork_before);
+}
+
+static int role_fork_and_exec(void)
+{
+    return in_scope(fork_and_exec);
+}
+
+static int role_fork_among_threads(void)
+{
+    return in_scope(fork_among_threads);
+}
+
+static int role_add(void)
+{
+    return in_scope(add);
+}
 
 static const bones_role roles[] = {{"fork_after", role_fork_after},
                                    {"fork_before", role_fork_before},

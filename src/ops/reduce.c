@@ -378,9 +378,17 @@ static tn_tensor *reduce(const tn__reduction *row, tn_tensor *x, const tn_axes *
     return keepdim ? with_kept_axes(y, mask, x->ndim) : y;
 }
 
+/* A tensor without axes may be reduced over 0 or -1, as in PyTorch. */
+static tn_axes own_axes(const tn_tensor *x, tn_axes axes)
+{
+    if (x && x->ndim == 0 && axes.count == 1 && (axes.axis[0] == 0 || axes.axis[0] == -1)) axes.count = 0;
+    return axes;
+}
+
 static tn_tensor *reduce_recorded(const tn__reduction *row, tn_tensor *x, const tn_axes *axes, bool keepdim)
 {
-    tn_tensor *y = reduce(row, x, axes, keepdim);
+    const tn_axes own = own_axes(x, *axes);
+    tn_tensor *y = reduce(row, x, &own, keepdim);
     tn__recorded(&ops[row - tn__reductions], NULL, &x, 1, y);
     return y;
 }
@@ -404,6 +412,7 @@ tn_tensor *tn_argmax(tn_tensor *x, tn_axes axes, bool keepdim)
 tn_tensor *tn_mean(tn_tensor *x, tn_axes axes, bool keepdim)
 {
     uint32_t mask;
+    axes = own_axes(x, axes);
     if (tn__tensor_check(x, "mean", "x") != TN_OK || tn__axes_mask(&axes, x->ndim, "mean", &mask) != TN_OK) return NULL;
     if (!tn_dtype_is_float(x->dtype)) return TN__NULL(TN_DTYPE, "mean: not for %s; cast to a float first", tn_dtype_name(x->dtype));
     double n = 1;
