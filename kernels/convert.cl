@@ -229,7 +229,7 @@ static Tf round_bf16(Tf v)
 /* != 0, as 0 or 1 in u */
 #define BOOL_f(v) SEL_u((v) != (Tf)(0), 1, 0)
 #define BOOL_i(v) SEL_u((v) != (Ti)(0), 1, 0)
-#define BOOL_u(v) SEL_u((v) != (Tu)(0), 1, 0)
+#define BOOL_u(v) min(v, (Tu)(1)) /* no mask: Oclgrind takes the splat of a scalar comparison for a wrong one */
 #if W == 1
 #define BOOL_d(v) ((uint)((v) != 0))
 #define BOOL_l(v) ((uint)((v) != 0))

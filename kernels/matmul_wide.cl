@@ -71,24 +71,24 @@
 
 /* Vectors are taken along the axis that is contiguous in memory: from v, the place in the slab of vector v. */
 #if A_COL
-#define A_M(v) ((v) % (TM / W) * W)
-#define A_K(v) ((v) / (TM / W))
+#define A_M(v) ((int)((uint)(v) % (TM / W)) * W)
+#define A_K(v) ((int)((uint)(v) / (TM / W)))
 #define A_WHOLE(m, k) ((m) + W <= M && (k) < K)
 #define A_ELEMENT(m, k, i) ((m) + i < M && (k) < K ? LOAD_A(A_OFF((m) + i, k)) : (T)0)
 #else
-#define A_M(v) ((v) / (TK / W))
-#define A_K(v) ((v) % (TK / W) * W)
+#define A_M(v) ((int)((uint)(v) / (TK / W)))
+#define A_K(v) ((int)((uint)(v) % (TK / W)) * W)
 #define A_WHOLE(m, k) (A_UNIT && (m) < M && (k) + W <= K)
 #define A_ELEMENT(m, k, i) ((m) < M && (k) + i < K ? LOAD_A(A_OFF(m, (k) + i)) : (T)0)
 #endif
 #if B_COL && !B_UNIT
-#define B_N(v) ((v) / (TK / W))
-#define B_K(v) ((v) % (TK / W) * W)
+#define B_N(v) ((int)((uint)(v) / (TK / W)))
+#define B_K(v) ((int)((uint)(v) % (TK / W)) * W)
 #define B_WHOLE(k, n) ((n) < N && (k) + W <= K)
 #define B_ELEMENT(k, n, i) ((n) < N && (k) + i < K ? LOAD_B(B_OFF((k) + i, n)) : (T)0)
 #else
-#define B_N(v) ((v) % (TN / W) * W)
-#define B_K(v) ((v) / (TN / W))
+#define B_N(v) ((int)((uint)(v) % (TN / W)) * W)
+#define B_K(v) ((int)((uint)(v) / (TN / W)))
 #define B_WHOLE(k, n) (B_UNIT && (n) + W <= N && (k) < K)
 #define B_ELEMENT(k, n, i) ((n) + i < N && (k) < K ? LOAD_B(B_OFF(k, (n) + i)) : (T)0)
 #endif
@@ -135,11 +135,11 @@
 __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
                           const IDX b_rs, const IDX b_cs)
 {
-    const int lane = (int)get_local_id(0), lane_m = lane / (TN / RN), lane_n = lane % (TN / RN);
+    const int lane = (int)get_local_id(0), lane_m = (int)((uint)lane / (TN / RN)), lane_n = (int)((uint)lane % (TN / RN));
     const int rows = (M + TM - 1) / TM, columns = (N + TN - 1) / TN;
-    const int z = (int)get_group_id(0) / (rows * columns), g = (int)get_group_id(0) % (rows * columns);
-    const int strip = g / (STRIP * rows), in_strip = g % (STRIP * rows), across = min(STRIP, columns - strip * STRIP);
-    const int m0 = in_strip / across * TM, n0 = (strip * STRIP + in_strip % across) * TN;
+    const int z = (int)get_group_id(0) / (rows * columns), g = (int)get_group_id(0) - z * (rows * columns);
+    const int strip = g / (STRIP * rows), in_strip = g - strip * (STRIP * rows), across = min(STRIP, columns - strip * STRIP);
+    const int down = in_strip / across, m0 = down * TM, n0 = (strip * STRIP + in_strip - down * across) * TN;
     BATCH(z)
 
     TW acc[RM][RUNS];

@@ -30,8 +30,10 @@ static inline void bones_never_use_memory_twice(void)
 static inline void bones_oclgrind_without_optimizing(bool on)
 {
     if (!test_is("oclgrind")) return;
-    if (on) setenv("OCLGRIND_BUILD_OPTIONS", "-O0", 1);
-    else unsetenv("OCLGRIND_BUILD_OPTIONS");
+    if (on)
+        setenv("OCLGRIND_BUILD_OPTIONS", "-O0", 1);
+    else
+        unsetenv("OCLGRIND_BUILD_OPTIONS");
 }
 
 static tn_scope bones_scope;
@@ -70,12 +72,12 @@ static inline uint64_t bones_launches(void)
 }
 
 /* The statement starts so many kernels; on host there are none. */
-#define ck_launches(count, statement)                                                                           \
-    do {                                                                                                        \
-        const uint64_t before_ = bones_launches();                                                              \
-        statement;                                                                                              \
-        const uint64_t more_ = bones_launches() - before_, want_ = test_is("host") ? 0 : (uint64_t)(count);     \
-        ck_assert_msg(more_ == want_, "%s: %d launches instead of %d", #statement, (int)more_, (int)want_);     \
+#define ck_launches(count, statement)                                                                       \
+    do {                                                                                                    \
+        const uint64_t before_ = bones_launches();                                                          \
+        statement;                                                                                          \
+        const uint64_t more_ = bones_launches() - before_, want_ = test_is("host") ? 0 : (uint64_t)(count); \
+        ck_assert_msg(more_ == want_, "%s: %d launches instead of %d", #statement, (int)more_, (int)want_); \
     } while (0)
 
 #define ck_has(text, part) ck_assert_msg(strstr((text), (part)) != NULL, "\"%s\" lacks \"%s\"", (text), (part))
@@ -93,6 +95,12 @@ static inline tn_tensor *bones_count(tn_dtype dtype, tn_shape shape, const char 
     int64_t n = 1;
     for (int i = 0; i < shape.ndim; i++) n *= shape.dim[i];
     return ck_made(tn_reshape(tn_arange(dtype, 0, (double)n, 1, device), shape));
+}
+
+/* The same in i32 on the device under test, recorded and not computed: minus 1, plus 1. */
+static inline tn_tensor *bones_pending(tn_shape shape)
+{
+    return ck_made(tn_add(tn_sub(bones_count(TN_I32, shape, test_device()), tn_int(1)), tn_int(1)));
 }
 
 /* ---- children: this program again, in a process of its own, in the role that BONES_ROLE names ---- */
@@ -141,12 +149,12 @@ static inline int bones_child(const char *role, const char *const *settings, cha
 }
 
 /* In a role: what is not true ends the process with 1, and a line on standard error. */
-#define EXPECT(condition)                                                                                     \
-    do {                                                                                                      \
-        if (!(condition)) {                                                                                   \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, tn_last_error());              \
-            return 1;                                                                                         \
-        }                                                                                                     \
+#define EXPECT(condition)                                                                        \
+    do {                                                                                         \
+        if (!(condition)) {                                                                      \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, tn_last_error()); \
+            return 1;                                                                            \
+        }                                                                                        \
     } while (0)
 
 /* In main: the role that is asked for, or -1. */
@@ -159,13 +167,13 @@ static inline int bones_run_role(const bones_role *roles)
 }
 
 /* BONES_MAIN for a suite with roles, an array that ends with {NULL, NULL}. */
-#define BONES_MAIN_WITH_ROLES(name, roles, set_up, ...)                                                 \
-    int main(void)                                                                                      \
-    {                                                                                                   \
-        const TTest *const tests[] = {__VA_ARGS__};                                                     \
-        const int role = bones_run_role(roles);                                                         \
-        if (role >= 0) return role;                                                                     \
-        return test_run(name, set_up, bones_pop, tests, (int)(sizeof tests / sizeof tests[0]));         \
+#define BONES_MAIN_WITH_ROLES(name, roles, set_up, ...)                                         \
+    int main(void)                                                                              \
+    {                                                                                           \
+        const TTest *const tests[] = {__VA_ARGS__};                                             \
+        const int role = bones_run_role(roles);                                                 \
+        if (role >= 0) return role;                                                             \
+        return test_run(name, set_up, bones_pop, tests, (int)(sizeof tests / sizeof tests[0])); \
     }
 
 #endif

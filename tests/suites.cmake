@@ -35,12 +35,13 @@ tenon_suite(copies     both)
 tenon_suite(memory     host pocl rusticl  ASAN host pocl)
 
 # tensors and views
-tenon_suite(tensor     host pocl rusticl  ASAN host pocl)
+tenon_suite(tensor     host pocl rusticl)
 tenon_suite(views      host pocl pocl-wide rusticl oclgrind  ASAN host pocl)
+tenon_suite(writes     host pocl rusticl oclgrind  ASAN host pocl)
 
 # the graph and the fuser
 tenon_suite(graph      host pocl rusticl  ASAN host pocl)
-tenon_suite(fuse       pocl pocl-wide rusticl rusticl-deep oclgrind  ASAN pocl  TIMEOUT 300 COST 40)
+tenon_suite(fuse       pocl pocl-wide rusticl rusticl-deep oclgrind  TIMEOUT 300 COST 40)
 tenon_suite(driver_calls  pocl rusticl)
 tenon_suite(launches   pocl rusticl  TIMEOUT 300)
 tenon_suite(cache      pocl pocl-cold  TIMEOUT 300)

@@ -158,7 +158,8 @@ static outcome run_child(const char *role, const char *cache, const char *more, 
     const char *settings[4] = {setting, more, yet_more, NULL};
     snprintf(setting, sizeof setting, "TENON_CACHE_DIR%s%s", cache ? "=" : "", cache ? cache : "");
     ck_assert_int_eq(bones_child(role, settings, text, sizeof text), 0);
-    ck_assert_msg(sscanf(text, "%31s %d %d %d %d %d", o.hash, &o.built, &o.loaded, &o.lines_built, &o.lines_loaded, &o.warnings) == 6,
+    ck_assert_msg(sscanf(text, "%31s %d %d %d %d %d", o.hash, &o.built, &o.loaded, &o.lines_built, &o.lines_loaded, &o.warnings) ==
+                      6,
                   "the child says \"%s\"", text);
     return o;
 }
@@ -297,7 +298,8 @@ static const char *copy_kernels(const char *file, const char *from, const char *
 {
     static const struct {
         const char *from, *end;
-    } places[] = {{TN_TEST_SOURCE_DIR "/kernels", ".cl"}, {TN_TEST_SOURCE_DIR "/kernels", ".h"}, {TN_TEST_SOURCE_DIR "/src/tables", ".def"}};
+    } places[] = {
+        {TN_TEST_SOURCE_DIR "/kernels", ".cl"}, {TN_TEST_SOURCE_DIR "/kernels", ".h"}, {TN_TEST_SOURCE_DIR "/src/tables", ".def"}};
     bool replaced = false;
     ck_assert_int_eq(mkdir(inside("kernels"), 0777), 0);
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
@@ -356,7 +358,8 @@ START_TEST(C70_a_changed_source_is_another_program)
 {
     ck_ok(tn_set("cache_dir", folder));
     ck_assert_float_eq(added(), 51);
-    ck_ok(tn_set("kernel_dir", copy_kernels("scalar.cl", "#define ADD_f(a, b) ((a) + (b))", "#define ADD_f(a, b) ((a) + (b) + 100.0f)")));
+    ck_ok(tn_set("kernel_dir",
+                 copy_kernels("scalar.cl", "#define ADD_f(a, b) ((a) + (b))", "#define ADD_f(a, b) ((a) + (b) + 100.0f)")));
     ck_assert_float_eq(added(), 151);
     ck_ok(tn_set("kernel_dir", NULL));
     ck_assert_float_eq(added(), 51);
@@ -374,7 +377,8 @@ START_TEST(C64_a_broken_source_is_told_with_its_log_kernel_and_line_and_hurts_no
     ck_ok(tn_set("profile", "wide"));
     tn_tensor *x = ck_made(tn_from(TN_F32, TN_SHAPE(8, 8), w, test_device())), *y = ck_made(tn_add(x, tn_int(1)));
     for (int again = 0; again < 2; again++)
-        ck_fails(tn_read(y, v, sizeof v), TN_COMPILE, "kernel elementwise", test_device(), "no_C_at_all", "line ", "this is no_C_at_all;");
+        ck_fails(tn_read(y, v, sizeof v), TN_COMPILE, "kernel elementwise", test_device(), "no_C_at_all", "line ",
+                 "this is no_C_at_all;");
     ck_assert(tn_is_pending(y));
     /* Other kernels of the device, and other devices: */
     ck_ok(tn_read(tn_sum(x, TN_AXES(1), false), v, 8 * sizeof(float)));
@@ -397,8 +401,9 @@ START_TEST(a_table_of_a_kernel_folder_may_be_broken_too)
     float v[64];
     ck_ok(tn_shutdown());
     ck_ok(tn_set("kernel_dir", copy_kernels("scalar.cl", "#define ADD_f(a, b) ((a) + (b))", "#define ADD_f(a, b) ((a) + (b")));
-    ck_fails(tn_read(tn_add(tn_ones(TN_F32, TN_SHAPE(64), test_device()), tn_ones(TN_F32, TN_SHAPE(64), test_device())), v, sizeof v),
-             TN_COMPILE, "kernel elementwise", test_device(), "line ");
+    ck_fails(
+        tn_read(tn_add(tn_ones(TN_F32, TN_SHAPE(64), test_device()), tn_ones(TN_F32, TN_SHAPE(64), test_device())), v, sizeof v),
+        TN_COMPILE, "kernel elementwise", test_device(), "line ");
     ck_ok(tn_set("kernel_dir", NULL));
     ck_assert_float_eq(added(), 51);
 }
@@ -412,12 +417,12 @@ static uint64_t programs(void)
     return info.programs_built + info.programs_loaded;
 }
 
-#define ck_programs(count, statement)                                                                              \
-    do {                                                                                                           \
-        const uint64_t at_first_ = programs();                                                                     \
-        statement;                                                                                                 \
-        ck_assert_msg(programs() - at_first_ == (count), "%s: %d new programs instead of %d", #statement,          \
-                      (int)(programs() - at_first_), (int)(count));                                                \
+#define ck_programs(count, statement)                                                                     \
+    do {                                                                                                  \
+        const uint64_t at_first_ = programs();                                                            \
+        statement;                                                                                        \
+        ck_assert_msg(programs() - at_first_ == (count), "%s: %d new programs instead of %d", #statement, \
+                      (int)(programs() - at_first_), (int)(count));                                       \
     } while (0)
 
 static tn_tensor *zeros(tn_dtype dtype, tn_shape shape)
@@ -474,15 +479,15 @@ START_TEST(another_layout_class_or_dtype_is_another_program)
     tn_tensor *x = zeros(TN_F32, TN_SHAPE(64, 64)), *base = zeros(TN_F32, TN_SHAPE(128, 128));
     bones_run(tn_mul(tn_abs(x), x));
     ck_programs(1, { /* inner-strided, whatever the steps */
-        tn_tensor *y = tn_slice(base, 1, 0, 100, 2);
-        bones_run(tn_mul(tn_abs(y), y));
-        y = tn_slice(base, 1, 1, 96, 3);
-        bones_run(tn_mul(tn_abs(y), y));
+                     tn_tensor *y = tn_slice(base, 1, 0, 100, 2);
+                     bones_run(tn_mul(tn_abs(y), y));
+                     y = tn_slice(base, 1, 1, 96, 3);
+                     bones_run(tn_mul(tn_abs(y), y));
     });
     ck_programs(1, { /* splat */
-        bones_run(tn_mul(tn_abs(x), zeros(TN_F32, TN_SHAPE())));
-        tn_tensor *one = zeros(TN_F32, TN_SHAPE(1, 1));
-        bones_run(tn_mul(tn_abs(x), one));
+                     bones_run(tn_mul(tn_abs(x), zeros(TN_F32, TN_SHAPE())));
+                     tn_tensor *one = zeros(TN_F32, TN_SHAPE(1, 1));
+                     bones_run(tn_mul(tn_abs(x), one));
     });
     ck_programs(1, bones_run(tn_mul(tn_abs(zeros(TN_I32, TN_SHAPE(64, 64))), zeros(TN_I32, TN_SHAPE(64, 64)))));
 }
@@ -514,7 +519,9 @@ START_TEST(rows_and_reductions_of_other_shapes_are_the_same_programs)
         bones_run(tn_sum(x, TN_AXES(1), false));
         bones_run(tn_sum(x, TN_AXES(0), false));
         bones_run(tn_argmax(x, TN_AXES(1), true));
-        if (i > 0) ck_assert_msg(programs() == before, "[%d,%d]: %d new programs", (int)sizes[i][0], (int)sizes[i][1], (int)(programs() - before));
+        if (i > 0)
+            ck_assert_msg(programs() == before, "[%d,%d]: %d new programs", (int)sizes[i][0], (int)sizes[i][1],
+                          (int)(programs() - before));
     }
 }
 END_TEST
@@ -524,7 +531,8 @@ START_TEST(matmul_has_at_most_eight_variants_and_the_general_one)
     const int64_t sizes[] = {5, 16, 20, 33, 48, 64, 65, 80, 100, 112, 128, 130};
     const uint64_t before = programs();
     for (int i = 0; i < 12; i++)
-        bones_run(tn_matmul(zeros(TN_F32, TN_SHAPE(sizes[11 - i], sizes[i])), zeros(TN_F32, TN_SHAPE(sizes[i], sizes[(i * 5) % 12]))));
+        bones_run(
+            tn_matmul(zeros(TN_F32, TN_SHAPE(sizes[11 - i], sizes[i])), zeros(TN_F32, TN_SHAPE(sizes[i], sizes[(i * 5) % 12]))));
     const uint64_t few = programs() - before;
     ck_assert_msg(few <= 2 * 9, "%d programs", (int)few); /* the product and its packing */
 }

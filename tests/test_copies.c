@@ -29,9 +29,9 @@ static void set_up(void)
 }
 
 /* Every ordered pair that takes the dtype, also a device with itself. */
-#define FOR_EACH_PAIR(from, to, dtype)                                                  \
-    for (int from##_ = 0; from##_ < devices_count; from##_++)                           \
-        for (int to##_ = 0; to##_ < devices_count; to##_++)                             \
+#define FOR_EACH_PAIR(from, to, dtype)                                                         \
+    for (int from##_ = 0; from##_ < devices_count; from##_++)                                  \
+        for (int to##_ = 0; to##_ < devices_count; to##_++)                                    \
             for (const char *from = devices[from##_], *to = devices[to##_]; from; from = NULL) \
                 if (takes(from, dtype) && takes(to, dtype))
 
@@ -184,7 +184,8 @@ START_TEST(views_arrive_as_what_they_show)
         ck_tensor_f32(tn_to(tn_slice(tn_slice(x, 1, 1, 6, 2), 0, 1, 3, 1), to), {7, 9, 11, 13, 15, 17});
         ck_tensor_f32(tn_to(tn_flip(tn_slice(x, 0, 3, 4, 1), TN_AXES(1)), to), {23, 22, 21, 20, 19, 18});
         ck_tensor_f32(tn_to(tn_slice(tn_flip(tn_slice(x, 0, 0, 2, 1), TN_AXES(0, 1)), 1, 0, 5, 2), to), {11, 9, 7, 5, 3, 1});
-        ck_tensor_f32(tn_to(tn_expand(tn_slice(x, 1, 5, 6, 1), TN_SHAPE(2, 4, 2)), to), {5, 5, 11, 11, 17, 17, 23, 23, 5, 5, 11, 11, 17, 17, 23, 23});
+        ck_tensor_f32(tn_to(tn_expand(tn_slice(x, 1, 5, 6, 1), TN_SHAPE(2, 4, 2)), to),
+                      {5, 5, 11, 11, 17, 17, 23, 23, 5, 5, 11, 11, 17, 17, 23, 23});
         ck_tensor_f32(tn_to(tn_slice(tn_transpose(x, 0, 1), 0, 4, 6, 1), to), {4, 10, 16, 22, 5, 11, 17, 23});
         ck_tensor_f32(x, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23});
     }
@@ -196,7 +197,8 @@ START_TEST(a_copy_of_a_view_is_of_its_own)
     FOR_EACH_PAIR(from, to, TN_I32)
     {
         if (strcmp(from, to) == 0) continue;
-        tn_tensor *x = ck_made(tn_from(TN_I32, TN_SHAPE(4), (const int32_t[]){1, 2, 3, 4}, from)), *y = ck_made(tn_to(tn_slice(x, 0, 1, 3, 1), to));
+        tn_tensor *x = ck_made(tn_from(TN_I32, TN_SHAPE(4), (const int32_t[]){1, 2, 3, 4}, from)),
+                  *y = ck_made(tn_to(tn_slice(x, 0, 1, 3, 1), to));
         ck_ok(tn_assign(x, tn_int(0)));
         ck_tensor_i32(y, {2, 3});
         ck_ok(tn_assign(y, tn_int(9)));
@@ -213,7 +215,8 @@ START_TEST(channels_last_stays_channels_last)
     for (int i = 0; i < 120; i++) values[i] = (float)i;
     FOR_EACH_PAIR(from, to, TN_F32)
     {
-        tn_tensor *x = tn_permute(tn_from(TN_F32, TN_SHAPE(2, 4, 5, 3), values, from), TN_AXES(0, 3, 1, 2)), *y = ck_made(tn_to(x, to));
+        tn_tensor *x = tn_permute(tn_from(TN_F32, TN_SHAPE(2, 4, 5, 3), values, from), TN_AXES(0, 3, 1, 2)),
+                  *y = ck_made(tn_to(x, to));
         tn_tensor *z = tn_to(tn_add(x, tn_int(0)), to); /* a result takes its operand's order with it, too */
         tn_tensor *const moved[] = {y, z};
         for (int i = 0; i < 2; i++) {
@@ -372,7 +375,8 @@ START_TEST(C59_the_source_of_a_move_may_go_or_change_at_once)
     FOR_EACH_PAIR(from, to, TN_I32)
     {
         if (strcmp(from, to) == 0) continue;
-        tn_tensor *x = ck_made(tn_contiguous(tn_full(TN_I32, TN_SHAPE(300000), tn_int(5), from))), *y = ck_made(tn_to(tn_add(x, tn_int(1)), to));
+        tn_tensor *x = ck_made(tn_contiguous(tn_full(TN_I32, TN_SHAPE(300000), tn_int(5), from))),
+                  *y = ck_made(tn_to(tn_add(x, tn_int(1)), to));
         ck_ok(tn_assign(x, tn_int(-1)));
         ck_ok(tn_finish(from));
         tn_release(x);
@@ -387,7 +391,8 @@ END_TEST
 
 START_TEST(C88_a_file_is_loaded_onto_any_device)
 {
-    static const unsigned char npy[] = "\x93NUMPY\x01\x00\x38\x00{'descr': '<i2', 'fortran_order': False, 'shape': (3,)}\n\x01\x00\xfe\xff\x00\x80";
+    static const unsigned char npy[] =
+        "\x93NUMPY\x01\x00\x38\x00{'descr': '<i2', 'fortran_order': False, 'shape': (3,)}\n\x01\x00\xfe\xff\x00\x80";
     char path[64] = "/tmp/tenon-copies-XXXXXX";
     const int file = mkstemp(path);
     ck_assert_int_ge(file, 0);
@@ -415,8 +420,10 @@ START_TEST(C44_a_mixed_operation_tells_operands_devices_and_the_mending_call)
         const bool host_first = strcmp(here, "host") == 0;
         char fix[64];
         tn_tensor *a = ck_made(tn_ones(TN_F32, TN_SHAPE(2, 3), here)), *b = ck_made(tn_ones(TN_F32, TN_SHAPE(3), there));
-        if (host_first) snprintf(fix, sizeof fix, "tn_to(a, \"%s\")", there);
-        else snprintf(fix, sizeof fix, "tn_to(b, \"%s\")", here);
+        if (host_first)
+            snprintf(fix, sizeof fix, "tn_to(a, \"%s\")", there);
+        else
+            snprintf(fix, sizeof fix, "tn_to(b, \"%s\")", here);
         ck_fails(tn_add(a, b), TN_DEVICE, "add", "a [2,3]", "b [3]", here, there, fix);
         ck_fails(tn_matmul(a, b), TN_DEVICE, "matmul", "a [2,3]", "b [3]", here, there, "tn_to(");
         ck_fails(tn_where(tn_gt(a, tn_int(0)), a, b), TN_DEVICE, "where", "[3]", here, there, "tn_to(");
@@ -440,7 +447,8 @@ START_TEST(C44_only_a_host_scalar_goes_with_any_device)
             if (k == i || strcmp(devices[k], "host") == 0) continue;
             ck_fails(tn_mul(x, tn_to(scalar, devices[k])), TN_DEVICE, "mul", devices[i], devices[k]);
         }
-        if (strcmp(devices[i], "host") != 0) ck_fails(tn_mul(x, tn_reshape(scalar, TN_SHAPE(1))), TN_DEVICE, "mul", "host", devices[i]);
+        if (strcmp(devices[i], "host") != 0)
+            ck_fails(tn_mul(x, tn_reshape(scalar, TN_SHAPE(1))), TN_DEVICE, "mul", "host", devices[i]);
     }
 }
 END_TEST
@@ -532,7 +540,8 @@ static int role_twins(void)
     EXPECT(tn_item(tn_to(tn_to(tn_from(TN_F64, TN_SHAPE(), &value, "cpu:0"), "cpu:1"), "cpu:0"), &back) == TN_OK && back == value);
     /* Both compute, and are not mixed by mistake. */
     float sums[2];
-    tn_tensor *a = tn_add(tn_arange(TN_F32, 0, 100, 1, "cpu:0"), tn_int(1)), *b = tn_add(tn_arange(TN_F32, 0, 100, 1, "cpu:1"), tn_int(2));
+    tn_tensor *a = tn_add(tn_arange(TN_F32, 0, 100, 1, "cpu:0"), tn_int(1)),
+              *b = tn_add(tn_arange(TN_F32, 0, 100, 1, "cpu:1"), tn_int(2));
     EXPECT(tn_read(tn_sum(a, TN_ALL_AXES, false), &sums[0], 4) == TN_OK && sums[0] == 5050);
     EXPECT(tn_read(tn_sum(b, TN_ALL_AXES, false), &sums[1], 4) == TN_OK && sums[1] == 5150);
     EXPECT(tn_add(a, b) == NULL && tn_last_status() == TN_DEVICE);
@@ -556,29 +565,15 @@ END_TEST
 
 static const bones_role roles[] = {{"twins", role_twins}, {NULL, NULL}};
 
-BONES_MAIN_WITH_ROLES("copies", roles, set_up,
-                      there_are_devices_of_two_platforms,
-                      C62_every_dtype_arrives_bit_by_bit,
-                      C62_odd_byte_counts_arrive,
-                      C62_one_element_of_no_axes_arrives,
-                      f64_to_a_device_without_it_names_the_capability,
-                      nothing_arrives_as_nothing,
-                      views_arrive_as_what_they_show,
-                      a_copy_of_a_view_is_of_its_own,
-                      channels_last_stays_channels_last,
-                      a_transposed_matrix_keeps_its_strides_and_a_gap_goes,
-                      pending_sources_run_first,
-                      a_part_of_something_pending_is_moved_alone,
-                      tensors_larger_than_a_step_of_the_copy_arrive,
-                      a_copy_counts_its_bytes,
-                      to_the_same_device_is_one_more_reference,
-                      moving_needs_room_where_it_goes,
-                      C59_the_source_of_a_creation_may_be_overwritten_at_once,
-                      C59_the_source_of_a_move_may_go_or_change_at_once,
-                      C88_a_file_is_loaded_onto_any_device,
-                      C44_a_mixed_operation_tells_operands_devices_and_the_mending_call,
-                      C44_only_a_host_scalar_goes_with_any_device,
-                      auto_move_copies_what_is_on_host_and_counts,
-                      a_chain_across_all_devices_is_the_one_on_host,
-                      a_tensor_outlives_the_others_of_its_journey,
+BONES_MAIN_WITH_ROLES("copies", roles, set_up, there_are_devices_of_two_platforms, C62_every_dtype_arrives_bit_by_bit,
+                      C62_odd_byte_counts_arrive, C62_one_element_of_no_axes_arrives,
+                      f64_to_a_device_without_it_names_the_capability, nothing_arrives_as_nothing, views_arrive_as_what_they_show,
+                      a_copy_of_a_view_is_of_its_own, channels_last_stays_channels_last,
+                      a_transposed_matrix_keeps_its_strides_and_a_gap_goes, pending_sources_run_first,
+                      a_part_of_something_pending_is_moved_alone, tensors_larger_than_a_step_of_the_copy_arrive,
+                      a_copy_counts_its_bytes, to_the_same_device_is_one_more_reference, moving_needs_room_where_it_goes,
+                      C59_the_source_of_a_creation_may_be_overwritten_at_once, C59_the_source_of_a_move_may_go_or_change_at_once,
+                      C88_a_file_is_loaded_onto_any_device, C44_a_mixed_operation_tells_operands_devices_and_the_mending_call,
+                      C44_only_a_host_scalar_goes_with_any_device, auto_move_copies_what_is_on_host_and_counts,
+                      a_chain_across_all_devices_is_the_one_on_host, a_tensor_outlives_the_others_of_its_journey,
                       C62_two_devices_of_one_platform_and_one_of_another)

@@ -20,14 +20,14 @@ static bool find_observer(void)
 }
 
 /* The statement makes the driver start so many kernels; the library counts the same. */
-#define ck_outside(count, statement)                                                                       \
-    do {                                                                                                              \
-        const uint64_t inside_ = bones_launches();                                                                    \
-        outside_forget();                                                                                             \
-        statement;                                                                                                    \
-        const uint64_t seen_ = outside_calls("launches");                                                             \
-        ck_assert_msg(seen_ == (count), "%s: %d launches instead of %d", #statement, (int)seen_, (int)(count));       \
-        ck_assert_uint_eq(bones_launches() - inside_, seen_);                                                         \
+#define ck_outside(count, statement)                                                                            \
+    do {                                                                                                        \
+        const uint64_t inside_ = bones_launches();                                                              \
+        outside_forget();                                                                                       \
+        statement;                                                                                              \
+        const uint64_t seen_ = outside_calls("launches");                                                       \
+        ck_assert_msg(seen_ == (count), "%s: %d launches instead of %d", #statement, (int)seen_, (int)(count)); \
+        ck_assert_uint_eq(bones_launches() - inside_, seen_);                                                   \
     } while (0)
 
 static tn_tensor *stored(tn_tensor *x)
@@ -122,7 +122,9 @@ START_TEST(views_copies_of_references_and_questions_call_nothing)
     ck_made(tn_cast(x, TN_F32));
     ck_assert(!tn_is_pending(y) && tn_nbytes(y) == 16);
     (void)bones_info(test_device());
-    static const char *const calls[] = {"launches", "clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueCopyBuffer", "clCreateBuffer", "clFinish", "clGetPlatformIDs"};
+    static const char *const calls[] = {
+        "launches", "clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueCopyBuffer", "clCreateBuffer",
+        "clFinish", "clGetPlatformIDs"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) ck_assert_msg(outside_calls(calls[i]) == 0, "%s", calls[i]);
 }
 END_TEST
@@ -165,7 +167,9 @@ START_TEST(C89_kernel_objects_are_made_once)
         tn_release(y);
     }
     ck_assert_uint_eq(outside_calls("launches"), 200);
-    ck_assert_uint_eq(outside_calls("clCreateKernel") + outside_calls("clCreateProgramWithSource") + outside_calls("clCreateProgramWithBinary"), 0);
+    ck_assert_uint_eq(outside_calls("clCreateKernel") + outside_calls("clCreateProgramWithSource") +
+                          outside_calls("clCreateProgramWithBinary"),
+                      0);
     ck_assert_uint_le(outside_calls("clCreateBuffer"), 4); /* the freed ones come again */
     ck_assert_uint_eq(outside_calls("clFinish"), 0);       /* nobody asked to wait */
 }
@@ -220,7 +224,8 @@ static void use_cache_again(void)
 /* A bit of every kind of kernel in f32. */
 static void run_some(void)
 {
-    tn_tensor *x = tn_reshape(tn_arange(TN_F32, 0, 64, 1, test_device()), TN_SHAPE(8, 8)), *y = tn_erf(tn_pow(tn_add(x, tn_float(0.5)), tn_float(1.5)));
+    tn_tensor *x = tn_reshape(tn_arange(TN_F32, 0, 64, 1, test_device()), TN_SHAPE(8, 8)),
+              *y = tn_erf(tn_pow(tn_add(x, tn_float(0.5)), tn_float(1.5)));
     bones_run(tn_softmax(tn_matmul(y, tn_gelu(x)), 1));
     bones_run(tn_sum(tn_remainder(tn_rand(TN_F32, TN_SHAPE(100), test_device()), tn_float(0.3)), TN_ALL_AXES, false));
     bones_run(tn_cast(tn_cast(tn_argmax(tn_tanh(x), TN_AXES(0), false), TN_F16), TN_F32));
@@ -228,8 +233,13 @@ static void run_some(void)
 
 START_TEST(C31_no_option_allows_fast_maths_and_nothing_contracts)
 {
-    static const char *const never[] = {"-cl-fast-relaxed-math", "-cl-finite-math-only", "-cl-unsafe-math-optimizations", "-cl-mad-enable",
-                                        "-cl-no-signed-zeros", "-cl-denorms-are-zero", "-I"};
+    static const char *const never[] = {"-cl-fast-relaxed-math",
+                                        "-cl-finite-math-only",
+                                        "-cl-unsafe-math-optimizations",
+                                        "-cl-mad-enable",
+                                        "-cl-no-signed-zeros",
+                                        "-cl-denorms-are-zero",
+                                        "-I"};
     compile_anew();
     run_some();
     const char *sources = outside_sources();

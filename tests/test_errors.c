@@ -12,51 +12,149 @@ static const struct {
     const char *name;
     unary call;
 } unaries[] = {
-    {"neg", tn_neg}, {"abs", tn_abs}, {"sign", tn_sign}, {"floor", tn_floor}, {"isnan", tn_isnan}, {"logical_not", tn_logical_not},
-    {"exp", tn_exp}, {"log", tn_log}, {"sqrt", tn_sqrt}, {"tanh", tn_tanh}, {"erf", tn_erf}, {"sigmoid", tn_sigmoid}, {"gelu", tn_gelu},
-    {"relu", tn_relu}, {"contiguous", tn_contiguous}, {"clone", tn_clone}, {"keep", tn_keep}, {"retain", tn_retain}, {"to", tn_host},
+    {"neg", tn_neg},     {"abs", tn_abs},     {"sign", tn_sign},
+    {"floor", tn_floor}, {"isnan", tn_isnan}, {"logical_not", tn_logical_not},
+    {"exp", tn_exp},     {"log", tn_log},     {"sqrt", tn_sqrt},
+    {"tanh", tn_tanh},   {"erf", tn_erf},     {"sigmoid", tn_sigmoid},
+    {"gelu", tn_gelu},   {"relu", tn_relu},   {"contiguous", tn_contiguous},
+    {"clone", tn_clone}, {"keep", tn_keep},   {"retain", tn_retain},
+    {"to", tn_host},
 };
 
 static const struct {
     const char *name;
     binary call;
 } binaries[] = {
-    {"add", tn_add}, {"sub", tn_sub}, {"mul", tn_mul}, {"div", tn_div}, {"floor_divide", tn_floor_divide}, {"remainder", tn_remainder},
-    {"pow", tn_pow}, {"maximum", tn_maximum}, {"minimum", tn_minimum}, {"eq", tn_eq}, {"ne", tn_ne}, {"lt", tn_lt}, {"le", tn_le},
-    {"gt", tn_gt}, {"ge", tn_ge}, {"logical_and", tn_logical_and}, {"logical_or", tn_logical_or}, {"bitwise_and", tn_bitwise_and},
-    {"bitwise_or", tn_bitwise_or}, {"bitwise_xor", tn_bitwise_xor}, {"left_shift", tn_left_shift}, {"right_shift", tn_right_shift},
+    {"add", tn_add},
+    {"sub", tn_sub},
+    {"mul", tn_mul},
+    {"div", tn_div},
+    {"floor_divide", tn_floor_divide},
+    {"remainder", tn_remainder},
+    {"pow", tn_pow},
+    {"maximum", tn_maximum},
+    {"minimum", tn_minimum},
+    {"eq", tn_eq},
+    {"ne", tn_ne},
+    {"lt", tn_lt},
+    {"le", tn_le},
+    {"gt", tn_gt},
+    {"ge", tn_ge},
+    {"logical_and", tn_logical_and},
+    {"logical_or", tn_logical_or},
+    {"bitwise_and", tn_bitwise_and},
+    {"bitwise_or", tn_bitwise_or},
+    {"bitwise_xor", tn_bitwise_xor},
+    {"left_shift", tn_left_shift},
+    {"right_shift", tn_right_shift},
     {"matmul", tn_matmul},
 };
 
-static tn_tensor *call_reshape(tn_tensor *x) { return tn_reshape(x, TN_SHAPE(1)); }
-static tn_tensor *call_view(tn_tensor *x) { return tn_view(x, TN_SHAPE(1)); }
-static tn_tensor *call_squeeze(tn_tensor *x) { return tn_squeeze(x, TN_ALL_AXES); }
-static tn_tensor *call_unsqueeze(tn_tensor *x) { return tn_unsqueeze(x, 0); }
-static tn_tensor *call_transpose(tn_tensor *x) { return tn_transpose(x, 0, 0); }
-static tn_tensor *call_permute(tn_tensor *x) { return tn_permute(x, TN_AXES(0)); }
-static tn_tensor *call_slice(tn_tensor *x) { return tn_slice(x, 0, 0, 1, 1); }
-static tn_tensor *call_select(tn_tensor *x) { return tn_select(x, 0, 0); }
-static tn_tensor *call_expand(tn_tensor *x) { return tn_expand(x, TN_SHAPE(1)); }
-static tn_tensor *call_flip(tn_tensor *x) { return tn_flip(x, TN_ALL_AXES); }
-static tn_tensor *call_to(tn_tensor *x) { return tn_to(x, "host"); }
-static tn_tensor *call_cast(tn_tensor *x) { return tn_cast(x, TN_F32); }
-static tn_tensor *call_sum(tn_tensor *x) { return tn_sum(x, TN_ALL_AXES, false); }
-static tn_tensor *call_mean(tn_tensor *x) { return tn_mean(x, TN_ALL_AXES, false); }
-static tn_tensor *call_max(tn_tensor *x) { return tn_max(x, TN_ALL_AXES, false); }
-static tn_tensor *call_argmax(tn_tensor *x) { return tn_argmax(x, TN_ALL_AXES, false); }
-static tn_tensor *call_softmax(tn_tensor *x) { return tn_softmax(x, 0); }
-static tn_tensor *call_log_softmax(tn_tensor *x) { return tn_log_softmax(x, 0); }
-static tn_tensor *call_full(tn_tensor *x) { return tn_full(TN_F32, TN_SHAPE(1), x, "host"); }
-static tn_tensor *call_clamp(tn_tensor *x) { return tn_clamp(x, TN_NONE, TN_NONE); }
+static tn_tensor *call_reshape(tn_tensor *x)
+{
+    return tn_reshape(x, TN_SHAPE(1));
+}
+static tn_tensor *call_view(tn_tensor *x)
+{
+    return tn_view(x, TN_SHAPE(1));
+}
+static tn_tensor *call_squeeze(tn_tensor *x)
+{
+    return tn_squeeze(x, TN_ALL_AXES);
+}
+static tn_tensor *call_unsqueeze(tn_tensor *x)
+{
+    return tn_unsqueeze(x, 0);
+}
+static tn_tensor *call_transpose(tn_tensor *x)
+{
+    return tn_transpose(x, 0, 0);
+}
+static tn_tensor *call_permute(tn_tensor *x)
+{
+    return tn_permute(x, TN_AXES(0));
+}
+static tn_tensor *call_slice(tn_tensor *x)
+{
+    return tn_slice(x, 0, 0, 1, 1);
+}
+static tn_tensor *call_select(tn_tensor *x)
+{
+    return tn_select(x, 0, 0);
+}
+static tn_tensor *call_expand(tn_tensor *x)
+{
+    return tn_expand(x, TN_SHAPE(1));
+}
+static tn_tensor *call_flip(tn_tensor *x)
+{
+    return tn_flip(x, TN_ALL_AXES);
+}
+static tn_tensor *call_to(tn_tensor *x)
+{
+    return tn_to(x, "host");
+}
+static tn_tensor *call_cast(tn_tensor *x)
+{
+    return tn_cast(x, TN_F32);
+}
+static tn_tensor *call_sum(tn_tensor *x)
+{
+    return tn_sum(x, TN_ALL_AXES, false);
+}
+static tn_tensor *call_mean(tn_tensor *x)
+{
+    return tn_mean(x, TN_ALL_AXES, false);
+}
+static tn_tensor *call_max(tn_tensor *x)
+{
+    return tn_max(x, TN_ALL_AXES, false);
+}
+static tn_tensor *call_argmax(tn_tensor *x)
+{
+    return tn_argmax(x, TN_ALL_AXES, false);
+}
+static tn_tensor *call_softmax(tn_tensor *x)
+{
+    return tn_softmax(x, 0);
+}
+static tn_tensor *call_log_softmax(tn_tensor *x)
+{
+    return tn_log_softmax(x, 0);
+}
+static tn_tensor *call_full(tn_tensor *x)
+{
+    return tn_full(TN_F32, TN_SHAPE(1), x, "host");
+}
+static tn_tensor *call_clamp(tn_tensor *x)
+{
+    return tn_clamp(x, TN_NONE, TN_NONE);
+}
 
 static const struct {
     const char *name;
     unary call;
 } others[] = {
-    {"reshape", call_reshape}, {"view", call_view}, {"squeeze", call_squeeze}, {"unsqueeze", call_unsqueeze}, {"transpose", call_transpose},
-    {"permute", call_permute}, {"slice", call_slice}, {"select", call_select}, {"expand", call_expand}, {"flip", call_flip}, {"to", call_to},
-    {"cast", call_cast}, {"sum", call_sum}, {"mean", call_mean}, {"max", call_max}, {"argmax", call_argmax}, {"softmax", call_softmax},
-    {"log_softmax", call_log_softmax}, {"full", call_full}, {"clamp", call_clamp},
+    {"reshape", call_reshape},
+    {"view", call_view},
+    {"squeeze", call_squeeze},
+    {"unsqueeze", call_unsqueeze},
+    {"transpose", call_transpose},
+    {"permute", call_permute},
+    {"slice", call_slice},
+    {"select", call_select},
+    {"expand", call_expand},
+    {"flip", call_flip},
+    {"to", call_to},
+    {"cast", call_cast},
+    {"sum", call_sum},
+    {"mean", call_mean},
+    {"max", call_max},
+    {"argmax", call_argmax},
+    {"softmax", call_softmax},
+    {"log_softmax", call_log_softmax},
+    {"full", call_full},
+    {"clamp", call_clamp},
 };
 
 /* The call gave NULL, and an ARGUMENT error that names function and argument. */
@@ -73,7 +171,8 @@ START_TEST(NULL_is_refused_by_function_and_argument)
 {
     tn_tensor *x = test_f32(TN_SHAPE(1), {1});
     for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++) refused(unaries[i].call(NULL), unaries[i].name, "x");
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) refused(others[i].call(NULL), others[i].name, i == 18 ? "value" : "");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        refused(others[i].call(NULL), others[i].name, i == 18 ? "value" : "");
     for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++) {
         refused(binaries[i].call(NULL, x), binaries[i].name, "a");
         refused(binaries[i].call(x, NULL), binaries[i].name, "b");
@@ -160,7 +259,8 @@ END_TEST
 
 START_TEST(a_malformed_device_name_is_quoted)
 {
-    static const char *const names[] = {"", "gpu:", "gpu:-1", "GPU:0", "gpu:00", "gpu:9999999999", "tpu:0", "host:0", "cpu:0 ", "cuda"};
+    static const char *const names[] = {"",      "gpu:",   "gpu:-1", "GPU:0", "gpu:00", "gpu:9999999999",
+                                        "tpu:0", "host:0", "cpu:0 ", "cuda"};
     tn_tensor *x = test_f32(TN_SHAPE(1), {1});
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char quoted[32];
@@ -256,10 +356,12 @@ END_TEST
 
 START_TEST(matmul_tells_its_inner_axes)
 {
-    tn_tensor *a = ck_made(tn_ones(TN_F32, TN_SHAPE(2, 3), test_device())), *b = ck_made(tn_ones(TN_F32, TN_SHAPE(4, 5), test_device()));
+    tn_tensor *a = ck_made(tn_ones(TN_F32, TN_SHAPE(2, 3), test_device())),
+              *b = ck_made(tn_ones(TN_F32, TN_SHAPE(4, 5), test_device()));
     ck_fails(tn_matmul(a, b), TN_SHAPE, "matmul", "a [2,3]", "b [4,5]", "inner axes 3 and 4 differ");
     ck_fails(tn_matmul(a, tn_select(b, 0, 0)), TN_SHAPE, "matmul", "3", "5");
-    ck_fails(tn_matmul(tn_expand(a, TN_SHAPE(2, 2, 3)), tn_zeros(TN_F32, TN_SHAPE(3, 3, 4), test_device())), TN_SHAPE, "matmul", "[2,2,3]", "[3,3,4]");
+    ck_fails(tn_matmul(tn_expand(a, TN_SHAPE(2, 2, 3)), tn_zeros(TN_F32, TN_SHAPE(3, 3, 4), test_device())), TN_SHAPE, "matmul",
+             "[2,2,3]", "[3,3,4]");
     ck_fails(tn_matmul(tn_cast(a, TN_BOOL), tn_cast(tn_transpose(a, 0, 1), TN_BOOL)), TN_DTYPE, "matmul", "bool");
     ck_fails(tn_matmul(tn_sum(a, TN_ALL_AXES, false), a), TN_SHAPE, "matmul", "[]");
 }
@@ -335,7 +437,8 @@ END_TEST
 
 START_TEST(C51_sizes_are_checked_before_anything_else)
 {
-    ck_fails(tn_zeros(TN_F32, TN_SHAPE(INT64_C(1) << 33, INT64_C(1) << 33), test_device()), TN_OVERFLOW, "zeros", "[8589934592,8589934592]");
+    ck_fails(tn_zeros(TN_F32, TN_SHAPE(INT64_C(1) << 33, INT64_C(1) << 33), test_device()), TN_OVERFLOW, "zeros",
+             "[8589934592,8589934592]");
     ck_fails(tn_zeros(TN_F64, TN_SHAPE(INT64_MAX), "host"), TN_OVERFLOW, "zeros");
     ck_fails(tn_zeros(TN_F32, TN_SHAPE(2, -1), test_device()), TN_SHAPE, "zeros", "-1");
     ck_fails(tn_from(TN_F32, TN_SHAPE(3), NULL, test_device()), TN_ARGUMENT, "from", "NULL", "[3]");
@@ -356,7 +459,8 @@ START_TEST(C51_too_big_for_the_device_is_a_memory_error_with_the_numbers)
     if (test_is("host") || test_is("none")) {
         ck_fails(x, TN_MEMORY, "host", "1000000000000000000", "in use", "cached", "in total");
     } else { /* recorded; what runs it fails */
-        ck_fails(tn_realize((tn_tensor *const[]){ck_made(x)}, 1), TN_MEMORY, test_device(), "1000000000000000000", "one allocation", "in use", "cached", "in total");
+        ck_fails(tn_realize((tn_tensor *const[]){ck_made(x)}, 1), TN_MEMORY, test_device(), "1000000000000000000", "one allocation",
+                 "in use", "cached", "in total");
         ck_tensor_u8(tn_slice(tn_select(x, 0, -1), 0, -2, TN_END, 1), {0, 0}); /* a part of it is no trouble */
         tn_release(x);
     }
@@ -372,7 +476,8 @@ START_TEST(C51_out_of_memory_tells_requested_limit_in_use_and_total)
     ck_ok(tn_memory_empty_cache(test_device()));
     ck_ok(tn_memory_set_limit(test_device(), held + 100000));
     static const uint8_t data[200000];
-    ck_fails(tn_from(TN_U8, TN_SHAPE(200000), data, test_device()), TN_MEMORY, test_device(), "200000 bytes", limit, "in use", "cached", "total");
+    ck_fails(tn_from(TN_U8, TN_SHAPE(200000), data, test_device()), TN_MEMORY, test_device(), "200000 bytes", limit, "in use",
+             "cached", "total");
     ck_ok(tn_memory_set_limit(test_device(), 0));
     ck_tensor_u8(tn_slice(ck_made(tn_zeros(TN_U8, TN_SHAPE(200000), test_device())), 0, -1, TN_END, 1), {0});
 }
@@ -421,9 +526,8 @@ BONES_MAIN("errors", NULL_is_refused_by_function_and_argument, TN_NONE_is_refuse
            an_absent_device_is_an_error_that_lists_what_exists, a_malformed_device_name_is_quoted,
            C02_without_OpenCL_an_explicit_device_says_why_and_what_to_install,
            C44_operands_on_different_devices_are_named_with_their_places,
-           C44_a_host_scalar_goes_with_any_device_in_elementwise_maths_only,
-           C44_auto_move_copies_host_operands_and_counts, two_OpenCL_devices_are_never_mixed_silently,
-           shapes_that_do_not_broadcast_are_both_told, matmul_tells_its_inner_axes,
+           C44_a_host_scalar_goes_with_any_device_in_elementwise_maths_only, C44_auto_move_copies_host_operands_and_counts,
+           two_OpenCL_devices_are_never_mixed_silently, shapes_that_do_not_broadcast_are_both_told, matmul_tells_its_inner_axes,
            axes_out_of_range_and_given_twice_are_told, reductions_over_nothing_that_need_something_are_refused,
            dtypes_an_operation_does_not_take_are_told_with_those_it_takes, scalars_that_do_not_fit_are_told,
            C51_sizes_are_checked_before_anything_else, C51_too_big_for_the_device_is_a_memory_error_with_the_numbers,

@@ -22,15 +22,32 @@ static tn_tensor *ramp(tn_dtype dtype, tn_shape shape, const char *device)
 
 /* ---- broadcasting and layouts ---- */
 
-static tn_tensor *outer(const char *d) { return tn_sub(ramp(TN_I32, TN_SHAPE(3, 1), d), tn_mul(ramp(TN_I32, TN_SHAPE(1, 4), d), tn_int(10))); }
-static tn_tensor *inner(const char *d) { return tn_add(ramp(TN_I32, TN_SHAPE(5), d), ramp(TN_I32, TN_SHAPE(2, 3, 5), d)); }
-static tn_tensor *middle(const char *d) { return tn_mul(ramp(TN_I32, TN_SHAPE(2, 1, 3), d), ramp(TN_I32, TN_SHAPE(4, 1), d)); }
-static tn_tensor *point(const char *d) { return tn_add(ramp(TN_I32, TN_SHAPE(1, 1), d), tn_add(ramp(TN_I32, TN_SHAPE(2, 17), d), tn_select(ramp(TN_I32, TN_SHAPE(9), d), 0, 7))); }
-static tn_tensor *empty(const char *d) { return tn_add(ramp(TN_I32, TN_SHAPE(3, 0), d), ramp(TN_I32, TN_SHAPE(3, 1), d)); }
+static tn_tensor *outer(const char *d)
+{
+    return tn_sub(ramp(TN_I32, TN_SHAPE(3, 1), d), tn_mul(ramp(TN_I32, TN_SHAPE(1, 4), d), tn_int(10)));
+}
+static tn_tensor *inner(const char *d)
+{
+    return tn_add(ramp(TN_I32, TN_SHAPE(5), d), ramp(TN_I32, TN_SHAPE(2, 3, 5), d));
+}
+static tn_tensor *middle(const char *d)
+{
+    return tn_mul(ramp(TN_I32, TN_SHAPE(2, 1, 3), d), ramp(TN_I32, TN_SHAPE(4, 1), d));
+}
+static tn_tensor *point(const char *d)
+{
+    return tn_add(ramp(TN_I32, TN_SHAPE(1, 1), d),
+                  tn_add(ramp(TN_I32, TN_SHAPE(2, 17), d), tn_select(ramp(TN_I32, TN_SHAPE(9), d), 0, 7)));
+}
+static tn_tensor *empty(const char *d)
+{
+    return tn_add(ramp(TN_I32, TN_SHAPE(3, 0), d), ramp(TN_I32, TN_SHAPE(3, 1), d));
+}
 
 static tn_tensor *chain_of_broadcasts(const char *d)
 {
-    tn_tensor *x = ramp(TN_I32, TN_SHAPE(2, 3, 4), d), *a = ramp(TN_I32, TN_SHAPE(4), d), *b = ramp(TN_I32, TN_SHAPE(3, 1), d), *c = ramp(TN_I32, TN_SHAPE(2, 1, 1), d);
+    tn_tensor *x = ramp(TN_I32, TN_SHAPE(2, 3, 4), d), *a = ramp(TN_I32, TN_SHAPE(4), d), *b = ramp(TN_I32, TN_SHAPE(3, 1), d),
+              *c = ramp(TN_I32, TN_SHAPE(2, 1, 1), d);
     return tn_maximum(tn_sub(tn_mul(tn_add(x, a), b), c), tn_mul(a, b));
 }
 
@@ -73,7 +90,8 @@ END_TEST
 
 static tn_tensor *turned(const char *d)
 {
-    tn_tensor *x = ramp(TN_I32, TN_SHAPE(3, 4, 5), d), *y = ramp(TN_I32, TN_SHAPE(5, 4, 3), d), *z = ramp(TN_I32, TN_SHAPE(4, 3, 5), d);
+    tn_tensor *x = ramp(TN_I32, TN_SHAPE(3, 4, 5), d), *y = ramp(TN_I32, TN_SHAPE(5, 4, 3), d),
+              *z = ramp(TN_I32, TN_SHAPE(4, 3, 5), d);
     return tn_add(tn_add(x, tn_permute(y, TN_AXES(2, 1, 0))), tn_permute(z, TN_AXES(1, 0, 2)));
 }
 static tn_tensor *reversed_axes(const char *d)
@@ -160,7 +178,8 @@ START_TEST(a_kernel_writes_its_elements_and_no_others)
 {
     for (int64_t n = 1; n <= 19; n += 2) {
         uint8_t all[64];
-        tn_tensor *x = ck_made(tn_full(TN_U8, TN_SHAPE(64), tn_int(170), test_device())), *src = tn_cast(ramp(TN_I32, TN_SHAPE(n), test_device()), TN_U8);
+        tn_tensor *x = ck_made(tn_full(TN_U8, TN_SHAPE(64), tn_int(170), test_device())),
+                  *src = tn_cast(ramp(TN_I32, TN_SHAPE(n), test_device()), TN_U8);
         ck_ok(tn_assign(tn_slice(x, 0, 13, 13 + n, 1), tn_add(src, tn_int(1))));
         ck_ok(tn_read(x, all, sizeof all));
         for (int i = 0; i < 64; i++)
@@ -173,7 +192,8 @@ END_TEST
 
 static tn_tensor *mixed(const char *d)
 {
-    tn_tensor *i8 = tn_cast(tn_sub(ramp(TN_I32, TN_SHAPE(40), d), tn_int(20)), TN_I8), *u16 = tn_cast(ramp(TN_I32, TN_SHAPE(40), d), TN_U16);
+    tn_tensor *i8 = tn_cast(tn_sub(ramp(TN_I32, TN_SHAPE(40), d), tn_int(20)), TN_I8),
+              *u16 = tn_cast(ramp(TN_I32, TN_SHAPE(40), d), TN_U16);
     tn_tensor *half = tn_cast(ramp(TN_F32, TN_SHAPE(40), d), TN_F16), *brain = tn_cast(ramp(TN_F32, TN_SHAPE(40), d), TN_BF16);
     tn_tensor *chosen = tn_where(tn_gt(i8, tn_int(0)), half, tn_mul(brain, tn_float(0.5)));
     return tn_add(tn_sub(chosen, tn_mul(i8, u16)), tn_cast(tn_eq(u16, tn_int(7)), TN_I64));
@@ -200,7 +220,8 @@ static tn_dtype wrapped;
 
 static tn_tensor *wrapping(const char *d)
 {
-    const int64_t ends[] = {INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, INT16_MIN, INT16_MAX, -128, 127, 255, 65535, UINT32_MAX, -1, 0, 1, 2, 3};
+    const int64_t ends[] = {INT64_MIN, INT64_MAX, INT32_MIN,  INT32_MAX, INT16_MIN, INT16_MAX, -128, 127,
+                            255,       65535,     UINT32_MAX, -1,        0,         1,         2,    3};
     tn_tensor *x = tn_cast(tn_from(TN_I64, TN_SHAPE(16), ends, d), wrapped), *y = tn_flip(x, TN_AXES(0));
     return tn_bitwise_xor(tn_sub(tn_mul(tn_add(x, y), x), tn_neg(y)), tn_abs(x));
 }
@@ -220,12 +241,14 @@ END_TEST
 START_TEST(integer_division_is_pythons_and_never_traps)
 {
     bones_oclgrind_without_optimizing(true);
-    tn_tensor *a = test_i32(TN_SHAPE(8), {-7, 7, -7, 7, 5, -5, INT32_MIN, INT32_MIN}), *b = test_i32(TN_SHAPE(8), {2, -2, -2, 2, 0, 0, -1, 1});
+    tn_tensor *a = test_i32(TN_SHAPE(8), {-7, 7, -7, 7, 5, -5, INT32_MIN, INT32_MIN}),
+              *b = test_i32(TN_SHAPE(8), {2, -2, -2, 2, 0, 0, -1, 1});
     ck_tensor_i32(tn_floor_divide(a, b), {-4, -4, 3, 3, 0, 0, INT32_MIN, INT32_MIN});
     ck_tensor_i32(tn_remainder(a, b), {1, -1, -1, 1, 0, 0, 0, 0});
     ck_tensor_u8(tn_floor_divide(test_u8(TN_SHAPE(3), {255, 7, 9}), test_u8(TN_SHAPE(3), {2, 0, 10})), {127, 0, 0});
     ck_tensor_i64(tn_floor_divide(test_i64(TN_SHAPE(2), {INT64_MIN, -9}), test_i64(TN_SHAPE(2), {-1, 4})), {INT64_MIN, -3});
-    tn_tensor *x = test_f32(TN_SHAPE(7), {5, INFINITY, -5, 7, -7, 0, 5}), *y = test_f32(TN_SHAPE(7), {-INFINITY, 2, INFINITY, -2, 2, 0, 0});
+    tn_tensor *x = test_f32(TN_SHAPE(7), {5, INFINITY, -5, 7, -7, 0, 5}),
+              *y = test_f32(TN_SHAPE(7), {-INFINITY, 2, INFINITY, -2, 2, 0, 0});
     ck_tensor_f32(tn_slice(tn_floor_divide(x, y), 0, 0, 5, 1), {-1, NAN, -1, -4, -4});
     ck_tensor_f32(tn_remainder(x, y), {-INFINITY, NAN, INFINITY, -1, 1, NAN, NAN});
 }
@@ -237,7 +260,8 @@ START_TEST(shifts_powers_and_bits_have_defined_ends)
     ck_tensor_i32(tn_left_shift(a, n), {INT32_MIN, 0, 0, 0, 0, 14});
     ck_tensor_i32(tn_right_shift(a, n), {0, -1, -1, 0, -1, 3});
     ck_tensor_u8(tn_left_shift(test_u8(TN_SHAPE(3), {255, 1, 3}), test_u8(TN_SHAPE(3), {1, 8, 7})), {254, 0, 128});
-    ck_tensor_i32(tn_pow(test_i32(TN_SHAPE(6), {2, 3, -1, -1, 2, 0}), test_i32(TN_SHAPE(6), {31, 21, 3, -2, -1, 0})), {INT32_MIN, 1870418611, -1, 1, 0, 1});
+    ck_tensor_i32(tn_pow(test_i32(TN_SHAPE(6), {2, 3, -1, -1, 2, 0}), test_i32(TN_SHAPE(6), {31, 21, 3, -2, -1, 0})),
+                  {INT32_MIN, 1870418611, -1, 1, 0, 1});
     tn_tensor *t = test_bool(TN_SHAPE(4), {0, 0, 1, 1}), *u = test_bool(TN_SHAPE(4), {0, 1, 0, 1});
     ck_tensor_bool(tn_add(t, u), {0, 1, 1, 1});
     ck_tensor_bool(tn_mul(t, u), {0, 0, 0, 1});
@@ -256,7 +280,8 @@ START_TEST(bone_09_each_operation_rounds_to_its_dtype)
     tn_tensor *b = test_values(TN_BF16, TN_SHAPE(2), {256, -256}), *c = test_values(TN_BF16, TN_SHAPE(2), {1, -1});
     ck_launches(1, ck_values(tn_sub(tn_add(b, c), b), {0, 0}));
     ck_values(tn_mul(test_values(TN_F16, TN_SHAPE(1), {60000}), tn_float(0.5)), {30000});
-    ck_values(tn_mul(tn_add(test_values(TN_F16, TN_SHAPE(1), {60000}), test_values(TN_F16, TN_SHAPE(1), {60000})), tn_float(0.5)), {INFINITY});
+    ck_values(tn_mul(tn_add(test_values(TN_F16, TN_SHAPE(1), {60000}), test_values(TN_F16, TN_SHAPE(1), {60000})), tn_float(0.5)),
+              {INFINITY});
     tn_tensor *i = test_values(TN_I8, TN_SHAPE(1), {100});
     ck_values(tn_floor_divide(tn_add(i, i), tn_int(2)), {-28}); /* wraps in between */
 }
@@ -292,7 +317,8 @@ END_TEST
 
 START_TEST(bone_09_C35_products_and_sums_do_not_contract)
 {
-    tn_tensor *a = tn_mul(tn_add(ramp(TN_F32, TN_SHAPE(1000), test_device()), tn_int(1)), tn_float(0.1)), *b = tn_mul(a, tn_float(1.7));
+    tn_tensor *a = tn_mul(tn_add(ramp(TN_F32, TN_SHAPE(1000), test_device()), tn_int(1)), tn_float(0.1)),
+              *b = tn_mul(a, tn_float(1.7));
     bones_run(a);
     bones_run(b);
     tn_tensor *p = tn_mul(a, b);
@@ -402,7 +428,8 @@ START_TEST(C75_tiles_fit_into_small_local_memory)
 {
     bones_oclgrind_without_optimizing(true);
     const tn_device_info info = bones_info(test_device());
-    tn_tensor *a = tn_remainder(ramp(TN_F32, TN_SHAPE(64, 64), test_device()), tn_int(7)), *b = tn_remainder(ramp(TN_F32, TN_SHAPE(64, 64), test_device()), tn_int(5));
+    tn_tensor *a = tn_remainder(ramp(TN_F32, TN_SHAPE(64, 64), test_device()), tn_int(7)),
+              *b = tn_remainder(ramp(TN_F32, TN_SHAPE(64, 64), test_device()), tn_int(5));
     tn_tensor *c = ck_made(tn_matmul(a, b)); /* 32 KiB on rusticl and Oclgrind */
     ck_assert_uint_gt(info.local_memory, 0);
     ck_same(tn_host(c), tn_matmul(tn_host(a), tn_host(b)));

@@ -318,7 +318,9 @@ START_TEST(gradients_far_out_are_finite)
     ck_gradient(sigmoid, 0, x, NULL, NULL, NULL, {0, 0, 0, 0});
     ck_gradient(tanh, 0, x, NULL, NULL, NULL, {0, 0, 0, 0});
     ck_gradient(erf, 0, x, NULL, NULL, NULL, {0, 0, 0, 0});
-    ck_gradient(gelu, 0, x, NULL, NULL, NULL, {0, 0, 1, 1});
+    tn_tensor *g = gradient_of(TN__ROW_gelu, 0, x, NULL, NULL, NULL); /* half of 1 + erf, which OpenCL gives within 16 ulps */
+    ck_values(tn_lt(tn_abs(tn_sub(g, test_f32(TN_SHAPE(4), {0, 0, 1, 1}))), tn_float(1e-6)), {1, 1, 1, 1});
+    tn_release(g);
 }
 END_TEST
 

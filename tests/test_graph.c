@@ -192,7 +192,8 @@ END_TEST
 
 START_TEST(bone_08_the_second_run_that_needs_a_value_stores_it)
 {
-    tn_tensor *x = counted(4), *y = tn_add(tn_mul(x, x), tn_int(1)), *a = tn_mul(y, tn_int(2)), *b = tn_mul(y, tn_int(3)), *c = tn_mul(y, tn_int(4));
+    tn_tensor *x = counted(4), *y = tn_add(tn_mul(x, x), tn_int(1)), *a = tn_mul(y, tn_int(2)), *b = tn_mul(y, tn_int(3)),
+              *c = tn_mul(y, tn_int(4));
     ck_tensor_f32(a, {2, 4, 10, 20});
     ck_pending(y);
     ck_launches(1, ck_tensor_f32(b, {3, 6, 15, 30})); /* one kernel with two outputs */
@@ -228,7 +229,8 @@ END_TEST
 
 START_TEST(bone_08_results_of_structured_operations_are_stored)
 {
-    tn_tensor *x = tn_reshape(counted(6), TN_SHAPE(2, 3)), *rows = tn_sum(x, TN_AXES(1), true), *a = tn_sub(x, rows), *b = tn_mul(x, rows);
+    tn_tensor *x = tn_reshape(counted(6), TN_SHAPE(2, 3)), *rows = tn_sum(x, TN_AXES(1), true), *a = tn_sub(x, rows),
+              *b = tn_mul(x, rows);
     ck_tensor_f32(a, {-3, -2, -1, -9, -8, -7});
     ck_stored(rows);
     ck_launches(1, ck_tensor_f32(b, {0, 3, 6, 36, 48, 60}));
@@ -237,7 +239,8 @@ END_TEST
 
 START_TEST(bone_08_a_structured_result_read_by_one_expression_of_its_shape_is_not_stored)
 {
-    tn_tensor *x = tn_reshape(counted(6), TN_SHAPE(2, 3)), *rows = tn_sum(x, TN_AXES(1), false), *y = tn_add(tn_mul(rows, tn_int(2)), tn_int(1));
+    tn_tensor *x = tn_reshape(counted(6), TN_SHAPE(2, 3)), *rows = tn_sum(x, TN_AXES(1), false),
+              *y = tn_add(tn_mul(rows, tn_int(2)), tn_int(1));
     ck_launches(1, ck_tensor_f32(y, {7, 25}));
     ck_pending(rows);
     ck_tensor_f32(rows, {3, 12});
@@ -252,11 +255,13 @@ START_TEST(bone_08_a_shared_value_is_stored_where_that_moves_fewer_bytes)
         bones_run(in[i]);
         sum = i ? tn_add(sum, in[i]) : in[0];
     }
-    tn_tensor *rows = tn_sum(tn_reshape(sum, TN_SHAPE(8, 8)), TN_AXES(1), false), *columns = tn_sum(tn_reshape(sum, TN_SHAPE(8, 8)), TN_AXES(0), false);
+    tn_tensor *rows = tn_sum(tn_reshape(sum, TN_SHAPE(8, 8)), TN_AXES(1), false),
+              *columns = tn_sum(tn_reshape(sum, TN_SHAPE(8, 8)), TN_AXES(0), false);
     ck_ok(tn_realize((tn_tensor *const[]){rows, columns}, 2));
     ck_stored(sum); /* two kernels read it: six inputs again, or one */
     tn_tensor *x = counted(64), *cheap = tn_add(x, tn_int(1));
-    tn_tensor *r = tn_sum(tn_reshape(cheap, TN_SHAPE(8, 8)), TN_AXES(1), false), *c = tn_sum(tn_reshape(cheap, TN_SHAPE(8, 8)), TN_AXES(0), false);
+    tn_tensor *r = tn_sum(tn_reshape(cheap, TN_SHAPE(8, 8)), TN_AXES(1), false),
+              *c = tn_sum(tn_reshape(cheap, TN_SHAPE(8, 8)), TN_AXES(0), false);
     ck_launches(2, ck_ok(tn_realize((tn_tensor *const[]){r, c}, 2)));
     ck_pending(cheap);
     ck_assert(number(tn_select(r, 0, 0)) == 36 && number(tn_select(rows, 0, 0)) == 6 * 28 + 8 * 15);
@@ -351,7 +356,8 @@ START_TEST(bone_10_one_kernel_runs_an_expression_over_segments_of_different_shap
         list[i] = tn_sub(p[i], tn_mul(tn_float(0.5), p[i]));
     }
     ck_launches(1, ck_ok(tn_realize(list, 5)));
-    for (int i = 0; i < 5; i++) ck_assert(number(tn_select(tn_reshape(list[i], TN_SHAPE(-1)), 0, -1)) == 0.5 * (double)(sizes[i] - 1));
+    for (int i = 0; i < 5; i++)
+        ck_assert(number(tn_select(tn_reshape(list[i], TN_SHAPE(-1)), 0, -1)) == 0.5 * (double)(sizes[i] - 1));
     ck_same(list[1], tn_to(tn_mul(tn_host(p[1]), tn_float(0.5)), test_device()));
     ck_same(list[4], tn_to(tn_mul(tn_host(p[4]), tn_float(0.5)), test_device()));
 }
@@ -390,7 +396,8 @@ END_TEST
 
 START_TEST(bone_11_a_reduction_takes_its_producer_and_the_expression_of_its_result)
 {
-    tn_tensor *x = tn_reshape(counted(12), TN_SHAPE(3, 4)), *y = tn_sqrt(tn_add(tn_sum(tn_mul(x, x), TN_AXES(1), false), tn_int(11)));
+    tn_tensor *x = tn_reshape(counted(12), TN_SHAPE(3, 4)),
+              *y = tn_sqrt(tn_add(tn_sum(tn_mul(x, x), TN_AXES(1), false), tn_int(11)));
     ck_launches(1, ck_close(y, 4, {5, 11.704699910719626, 19.416487838947599}));
 }
 END_TEST
@@ -453,8 +460,10 @@ static tn__value *deep_chain(tn__device *device, int length)
         node->out[0] = next;
         next->node = node;
         node->older = graph->newest;
-        if (graph->newest) graph->newest->newer = node;
-        else graph->oldest = node;
+        if (graph->newest)
+            graph->newest->newer = node;
+        else
+            graph->oldest = node;
         graph->newest = node;
         graph->pending++;
         tn__unlock(&device->graph_lock);
@@ -524,11 +533,10 @@ END_TEST
 BONES_MAIN("graph", bone_07_operations_are_recorded_and_run_when_their_result_is_needed,
            bone_07_shape_dtype_and_device_are_checked_and_known_at_once, bone_07_moving_realizes,
            bone_07_realize_takes_a_list_of_any_devices, bone_07_finish_runs_what_nobody_reads_and_waits,
-           C72_a_thousand_chained_operations_are_a_few_kernels_and_right,
-           bone_07_64_operations_are_one_kernel_and_65_are_two, bone_07_at_most_4096_nodes_are_pending,
-           bone_07_host_runs_each_operation_when_it_is_recorded, bone_07_eager_runs_each_operation_and_waits,
-           bone_07_eager_assignments_are_right_too, bone_08_a_run_stores_the_tensors_asked_for_and_no_others,
-           bone_08_the_second_run_that_needs_a_value_stores_it,
+           C72_a_thousand_chained_operations_are_a_few_kernels_and_right, bone_07_64_operations_are_one_kernel_and_65_are_two,
+           bone_07_at_most_4096_nodes_are_pending, bone_07_host_runs_each_operation_when_it_is_recorded,
+           bone_07_eager_runs_each_operation_and_waits, bone_07_eager_assignments_are_right_too,
+           bone_08_a_run_stores_the_tensors_asked_for_and_no_others, bone_08_the_second_run_that_needs_a_value_stores_it,
            bone_08_finish_leaves_out_what_a_run_has_computed_on_its_way,
            bone_08_an_assigned_value_is_stored_by_the_first_run_that_computes_it,
            bone_08_results_of_structured_operations_are_stored,
@@ -536,8 +544,7 @@ BONES_MAIN("graph", bone_07_operations_are_recorded_and_run_when_their_result_is
            bone_08_a_shared_value_is_stored_where_that_moves_fewer_bytes, bone_08_fills_cost_nothing_and_are_not_stored,
            bone_10_several_results_come_from_one_kernel, bone_10_results_that_read_each_other_come_from_one_kernel,
            bone_10_each_node_of_an_expression_is_emitted_once, C72_an_expression_with_sixty_inputs_fits_the_arguments,
-           C72_many_inputs_of_several_results_fit_too,
-           bone_10_one_kernel_runs_an_expression_over_segments_of_different_shapes,
+           C72_many_inputs_of_several_results_fit_too, bone_10_one_kernel_runs_an_expression_over_segments_of_different_shapes,
            bone_10_recording_calls_one_hook_with_the_operation_and_its_operands,
            bone_11_a_reduction_takes_its_producer_and_the_expression_of_its_result,
            bone_11_softmax_takes_its_producer_and_its_consumer, bone_11_a_shared_structured_operation_is_computed_once,

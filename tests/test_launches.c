@@ -25,18 +25,18 @@ static long launches(void)
 }
 
 /* The statement starts so many kernels. */
-#define ck_starts(count, statement)                                                                             \
-    do {                                                                                                        \
-        const long at_first_ = launches();                                                                      \
-        statement;                                                                                              \
-        const long more_ = launches() - at_first_;                                                              \
-        ck_assert_msg(more_ == (count), "%s: %ld launches instead of %d", #statement, more_, (int)(count));     \
+#define ck_starts(count, statement)                                                                         \
+    do {                                                                                                    \
+        const long at_first_ = launches();                                                                  \
+        statement;                                                                                          \
+        const long more_ = launches() - at_first_;                                                          \
+        ck_assert_msg(more_ == (count), "%s: %ld launches instead of %d", #statement, more_, (int)(count)); \
     } while (0)
-#define ck_starts_at_most(count, statement)                                                                     \
-    do {                                                                                                        \
-        const long at_first_ = launches();                                                                      \
-        statement;                                                                                              \
-        const long more_ = launches() - at_first_;                                                              \
+#define ck_starts_at_most(count, statement)                                                                             \
+    do {                                                                                                                \
+        const long at_first_ = launches();                                                                              \
+        statement;                                                                                                      \
+        const long more_ = launches() - at_first_;                                                                      \
         ck_assert_msg(more_ >= 1 && more_ <= (count), "%s: %ld launches, at most %d", #statement, more_, (int)(count)); \
     } while (0)
 
@@ -112,7 +112,8 @@ END_TEST
 START_TEST(filled_tensors_and_random_numbers_are_part_of_the_chain)
 {
     tn_tensor *x = ramp(TN_SHAPE(500), 0, 1);
-    tn_tensor *y = tn_add(tn_add(tn_zeros(TN_F32, TN_SHAPE(500), test_device()), tn_ones(TN_F32, TN_SHAPE(1, 500), test_device())), x);
+    tn_tensor *y = tn_add(tn_add(tn_zeros(TN_F32, TN_SHAPE(500), test_device()), tn_ones(TN_F32, TN_SHAPE(1, 500), test_device())),
+                          x);
     tn_tensor *kept = tn_ge(tn_rand(TN_F32, TN_SHAPE(500), test_device()), tn_float(0.5));
     tn_tensor *z = tn_mul(tn_add(y, tn_arange(TN_F32, 0, 500, 1, test_device())), tn_cast(kept, TN_F32));
     float *v = NULL;
@@ -236,7 +237,8 @@ START_TEST(a_part_of_a_pending_chain_is_one_launch_over_that_part_alone)
     const tn_device_info after = bones_info(test_device());
     for (int i = 0; i < 4; i++) ck_assert_float_eq(v[i], (float)(2 * (501 + 3 * i)));
     ck_assert(tn_is_pending(y));
-    ck_assert_uint_lt(after.memory_in_use + after.memory_cached, before.memory_in_use + before.memory_cached + N * sizeof(float) / 4);
+    ck_assert_uint_lt(after.memory_in_use + after.memory_cached,
+                      before.memory_in_use + before.memory_cached + N * sizeof(float) / 4);
 }
 END_TEST
 

@@ -98,8 +98,7 @@ START_TEST(C52_ten_thousand_tensors_at_once_and_again_leave_nothing)
     const uint64_t before = in_use();
     const int64_t handles = tn_live_count();
     for (int round = 0; round < (test_long() ? 100 : 2); round++) {
-        for (int i = 0; i < COUNT; i++)
-            list[i] = tn_from(TN_I32, TN_SHAPE(3), (const int32_t[]){i, i + 1, i + 2}, test_device());
+        for (int i = 0; i < COUNT; i++) list[i] = tn_from(TN_I32, TN_SHAPE(3), (const int32_t[]){i, i + 1, i + 2}, test_device());
         for (int i = 0; i < COUNT; i += 999) ck_tensor_i32(list[i], {i, i + 1, i + 2});
         ck_assert_int_ge(tn_live_count(), handles + COUNT);
         for (int i = 0; i < COUNT; i++) tn_release(list[i]);
@@ -113,7 +112,8 @@ END_TEST
 
 START_TEST(C52_a_loop_that_replaces_its_tensors_holds_a_bounded_amount)
 {
-    tn_tensor *x = ck_made(tn_zeros(TN_F32, TN_SHAPE(1000), test_device())), *g = ck_made(tn_ones(TN_F32, TN_SHAPE(1000), test_device()));
+    tn_tensor *x = ck_made(tn_zeros(TN_F32, TN_SHAPE(1000), test_device())),
+              *g = ck_made(tn_ones(TN_F32, TN_SHAPE(1000), test_device()));
     const uint64_t before = in_use();
     for (int i = 0; i < 500; i++) {
         const tn_scope scope = tn_scope_push();
@@ -171,9 +171,9 @@ START_TEST(bone_15_everything_is_allocated_before_the_first_launch)
     NEEDS_OPENCL();
     tn_tensor *x = ck_made(tn_rand(TN_F32, TN_SHAPE(256, 1024), test_device())), *list[3];
     bones_run(x);
-    list[0] = tn_add(tn_sum(x, TN_AXES(1), false), tn_int(1));    /* small, and would fit */
-    list[1] = tn_softmax(x, 1);                                   /* 1 MiB */
-    list[2] = tn_exp(tn_transpose(tn_softmax(x, 0), 0, 1));       /* needs a stored value first */
+    list[0] = tn_add(tn_sum(x, TN_AXES(1), false), tn_int(1)); /* small, and would fit */
+    list[1] = tn_softmax(x, 1);                                /* 1 MiB */
+    list[2] = tn_exp(tn_transpose(tn_softmax(x, 0), 0, 1));    /* needs a stored value first */
     ck_ok(tn_memory_set_limit(test_device(), in_use() + MIB / 2));
     const uint64_t launches = bones_launches();
     ck_fails(tn_realize(list, 3), TN_MEMORY, "limit");
@@ -188,7 +188,8 @@ END_TEST
 START_TEST(bone_15_after_a_failed_run_the_values_are_right)
 {
     NEEDS_OPENCL();
-    tn_tensor *x = ck_made(tn_arange(TN_F32, 0, MIB / 4, 1, test_device())), *parameter = ck_made(tn_zeros(TN_F32, TN_SHAPE(MIB / 4), test_device()));
+    tn_tensor *x = ck_made(tn_arange(TN_F32, 0, MIB / 4, 1, test_device())),
+              *parameter = ck_made(tn_zeros(TN_F32, TN_SHAPE(MIB / 4), test_device()));
     ck_ok(tn_assign(parameter, tn_add(x, tn_int(1))));
     tn_tensor *y = tn_add(parameter, x);
     ck_ok(tn_assign(parameter, tn_mul(parameter, tn_int(2))));
@@ -272,7 +273,8 @@ START_TEST(bone_15_an_enqueue_without_memory_leaves_the_rest_pending)
     use_driver(FAKE_ICD);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         char fault[64];
-        tn_tensor *x = test_f32(TN_SHAPE(3), {1, 2, 3}), *y = tn_add(x, tn_int((int)i)), *z = tn_sum(tn_mul(y, y), TN_ALL_AXES, false), *w = tn_mul(x, z);
+        tn_tensor *x = test_f32(TN_SHAPE(3), {1, 2, 3}), *y = tn_add(x, tn_int((int)i)),
+                  *z = tn_sum(tn_mul(y, y), TN_ALL_AXES, false), *w = tn_mul(x, z);
         snprintf(fault, sizeof fault, "clEnqueueNDRangeKernel:%d:1", codes[i]);
         setenv("FAKE_FAIL", fault, 1);
         ck_fails(tn_realize((tn_tensor *const[]){w}, 1), TN_MEMORY, test_device());
@@ -295,7 +297,8 @@ START_TEST(bone_15_any_other_device_error_is_kept_as_the_first_cause)
     TN_SKIP_IF(test_is("oclgrind"), "an interposer's entry points come before any library");
     use_driver(FAKE_ICD);
     float out[2];
-    tn_tensor *stored = test_f32(TN_SHAPE(2), {1, 2}), *pending = tn_add(stored, tn_int(1)), *host = ck_made(tn_ones(TN_F32, TN_SHAPE(2), "host"));
+    tn_tensor *stored = test_f32(TN_SHAPE(2), {1, 2}), *pending = tn_add(stored, tn_int(1)),
+              *host = ck_made(tn_ones(TN_F32, TN_SHAPE(2), "host"));
     setenv("FAKE_FAIL", "clEnqueueNDRangeKernel:-9999", 1);
     ck_fails(tn_realize((tn_tensor *const[]){pending}, 1), TN_LOST, test_device(), "-9999");
     unsetenv("FAKE_FAIL");
@@ -435,14 +438,14 @@ END_TEST
 static const bones_role roles[] = {{"use_after_shutdown", role_use_after_shutdown}, {NULL, NULL}};
 
 BONES_MAIN_WITH_ROLES("memory", roles, start_anew, bone_17_what_tensors_hold_is_counted, bone_17_traffic_is_counted,
-          bone_17_freed_memory_is_used_again_in_the_queues_order, C52_the_cache_is_bounded_and_empties,
-          C52_ten_thousand_tensors_at_once_and_again_leave_nothing,
-          C52_a_loop_that_replaces_its_tensors_holds_a_bounded_amount,
-          C51_many_tensors_until_it_fails_then_free_half_and_go_on,
-          bone_15_a_run_without_memory_changes_nothing_and_the_graph_stays_pending,
-          bone_15_everything_is_allocated_before_the_first_launch, bone_15_after_a_failed_run_the_values_are_right,
-          bone_15_under_pressure_the_cache_goes_first, bone_15_outside_a_run_pressure_runs_what_is_pending,
-          bone_15_TENON_MEMORY_LIMIT_presets_the_limit, bone_15_an_enqueue_without_memory_leaves_the_rest_pending,
-          bone_15_any_other_device_error_is_kept_as_the_first_cause, C54_a_running_total_keeps_no_graph_alive,
-          C54_item_and_read_do_not_keep_anything, handles_may_be_released_after_shutdown,
-          what_is_left_of_a_shut_down_device_answers_with_an_error, every_allocation_of_the_library_may_fail)
+                      bone_17_freed_memory_is_used_again_in_the_queues_order, C52_the_cache_is_bounded_and_empties,
+                      C52_ten_thousand_tensors_at_once_and_again_leave_nothing,
+                      C52_a_loop_that_replaces_its_tensors_holds_a_bounded_amount,
+                      C51_many_tensors_until_it_fails_then_free_half_and_go_on,
+                      bone_15_a_run_without_memory_changes_nothing_and_the_graph_stays_pending,
+                      bone_15_everything_is_allocated_before_the_first_launch, bone_15_after_a_failed_run_the_values_are_right,
+                      bone_15_under_pressure_the_cache_goes_first, bone_15_outside_a_run_pressure_runs_what_is_pending,
+                      bone_15_TENON_MEMORY_LIMIT_presets_the_limit, bone_15_an_enqueue_without_memory_leaves_the_rest_pending,
+                      bone_15_any_other_device_error_is_kept_as_the_first_cause, C54_a_running_total_keeps_no_graph_alive,
+                      C54_item_and_read_do_not_keep_anything, handles_may_be_released_after_shutdown,
+                      what_is_left_of_a_shut_down_device_answers_with_an_error, every_allocation_of_the_library_may_fail)

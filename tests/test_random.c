@@ -119,7 +119,7 @@ static void try_programs(uint64_t first, int count, bool on_device)
 
 START_TEST(programs_on_host_give_what_the_reference_gives)
 {
-    try_programs(1000000, test_long() ? 20000 : 2000, false);
+    try_programs(1000000, test_long() ? 50000 : 5000, false);
 }
 END_TEST
 

@@ -16,7 +16,8 @@ static void philox(const uint32_t counter[4], const uint32_t key_in[2], uint32_t
             key[1] += 0xBB67AE85u; /* sqrt(3) - 1 */
         }
         const uint64_t p0 = (uint64_t)0xD2511F53u * c[0], p1 = (uint64_t)0xCD9E8D57u * c[2];
-        const uint32_t next[4] = {(uint32_t)(p1 >> 32) ^ c[1] ^ key[0], (uint32_t)p1, (uint32_t)(p0 >> 32) ^ c[3] ^ key[1], (uint32_t)p0};
+        const uint32_t next[4] = {(uint32_t)(p1 >> 32) ^ c[1] ^ key[0], (uint32_t)p1, (uint32_t)(p0 >> 32) ^ c[3] ^ key[1],
+                                  (uint32_t)p0};
         memcpy(c, next, sizeof c);
     }
     memcpy(out, c, 16);
@@ -132,8 +133,10 @@ START_TEST(normal_numbers_are_Box_and_Mullers)
         for (int i = 0; i < COUNT; i++) {
             uint32_t w[4];
             words_of(5, (uint64_t)i, w);
-            const long double u = dtype == TN_F64 ? ((long double)(((uint64_t)w[0] << 32 | w[1]) >> 11) + 1) * 0x1p-53L : ((long double)(w[0] >> 8) + 1) * 0x1p-24L;
-            const long double v = dtype == TN_F64 ? (long double)(((uint64_t)w[2] << 32 | w[3]) >> 11) * 0x1p-53L : (long double)(w[2] >> 8) * 0x1p-24L;
+            const long double u = dtype == TN_F64 ? ((long double)(((uint64_t)w[0] << 32 | w[1]) >> 11) + 1) * 0x1p-53L
+                                                  : ((long double)(w[0] >> 8) + 1) * 0x1p-24L;
+            const long double v = dtype == TN_F64 ? (long double)(((uint64_t)w[2] << 32 | w[3]) >> 11) * 0x1p-53L
+                                                  : (long double)(w[2] >> 8) * 0x1p-24L;
             const long double want = sqrtl(-2 * logl(u)) * cosl(6.283185307179586476925286766559L * v);
             const double off = test_ulps(dtype, test_number(dtype, got + (size_t)i * size), want);
             if (off > worst) worst = off;
@@ -162,10 +165,20 @@ START_TEST(C50_integers_have_the_bits_of_host)
     static const struct {
         tn_dtype dtype;
         int64_t low, high;
-    } ranges[] = {{TN_I8, -128, 128},    {TN_I8, -3, 4},        {TN_U8, 0, 256},          {TN_U8, 250, 251},
-                  {TN_I16, -32768, 32768}, {TN_U16, 0, 65536},  {TN_I32, INT32_MIN, (int64_t)INT32_MAX + 1},
-                  {TN_I32, -5, 1000000}, {TN_U32, 0, 1LL << 32}, {TN_U32, 7, 4000000000}, {TN_I64, INT64_MIN, INT64_MAX},
-                  {TN_I64, -10, 10},     {TN_U64, 0, INT64_MAX}, {TN_U64, 5, 6}};
+    } ranges[] = {{TN_I8, -128, 128},
+                  {TN_I8, -3, 4},
+                  {TN_U8, 0, 256},
+                  {TN_U8, 250, 251},
+                  {TN_I16, -32768, 32768},
+                  {TN_U16, 0, 65536},
+                  {TN_I32, INT32_MIN, (int64_t)INT32_MAX + 1},
+                  {TN_I32, -5, 1000000},
+                  {TN_U32, 0, 1LL << 32},
+                  {TN_U32, 7, 4000000000},
+                  {TN_I64, INT64_MIN, INT64_MAX},
+                  {TN_I64, -10, 10},
+                  {TN_U64, 0, INT64_MAX},
+                  {TN_U64, 5, 6}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         const tn_dtype dtype = ranges[i].dtype;
         tn_set_random_state(1234567890123, 99);
@@ -179,8 +192,8 @@ START_TEST(C50_integers_have_the_bits_of_host)
             words_of(1234567890123, 99 + (uint64_t)k, w);
             const uint64_t span = (uint64_t)ranges[i].high - (uint64_t)ranges[i].low;
             const uint64_t want = (uint64_t)ranges[i].low + ((uint64_t)w[0] << 32 | w[1]) % span;
-            ck_assert_msg(memcmp(got + (size_t)k * tn_dtype_size(dtype), &want, tn_dtype_size(dtype)) == 0, "%s %lld…%lld: element %d",
-                          tn_dtype_name(dtype), (long long)ranges[i].low, (long long)ranges[i].high, k);
+            ck_assert_msg(memcmp(got + (size_t)k * tn_dtype_size(dtype), &want, tn_dtype_size(dtype)) == 0,
+                          "%s %lld…%lld: element %d", tn_dtype_name(dtype), (long long)ranges[i].low, (long long)ranges[i].high, k);
         }
     }
 }
@@ -198,7 +211,8 @@ START_TEST(C50_normal_numbers_are_within_4_ulp_of_host)
         ck_ok(tn_read(tn_randn(floats[f], TN_SHAPE(COUNT), "host"), host, COUNT * size));
         for (int i = 0; i < COUNT; i++) {
             const double a = test_number(floats[f], here + (size_t)i * size), b = test_number(floats[f], host + (size_t)i * size);
-            ck_assert_msg(test_ulps(floats[f], a, (long double)b) <= 4, "%s element %d: %.17g, host has %.17g", tn_dtype_name(floats[f]), i, a, b);
+            ck_assert_msg(test_ulps(floats[f], a, (long double)b) <= 4, "%s element %d: %.17g, host has %.17g",
+                          tn_dtype_name(floats[f]), i, a, b);
         }
     }
 }
@@ -326,7 +340,8 @@ static int print_hash(void)
     uint32_t bits[5000];
     uint64_t hash = 14695981039346656037u;
     tn_seed(10);
-    tn_tensor *const drawn[] = {tn_rand(TN_F32, TN_SHAPE(50, 100), test_device()), tn_randint(TN_I32, TN_SHAPE(5000), 0, 1000000, test_device()),
+    tn_tensor *const drawn[] = {tn_rand(TN_F32, TN_SHAPE(50, 100), test_device()),
+                                tn_randint(TN_I32, TN_SHAPE(5000), 0, 1000000, test_device()),
                                 tn_sum(tn_randint(TN_I32, TN_SHAPE(40, 125), 0, 1000, test_device()), TN_AXES(1), false)};
     for (int d = 0; d < 3; d++) {
         const size_t size = d == 2 ? 40 * 8 : sizeof bits;
@@ -349,7 +364,8 @@ static int role_print_hash(void)
 
 START_TEST(C50_neither_groups_nor_cores_nor_profile_change_anything)
 {
-    static const char *const one_item[] = {"POCL_MAX_WORK_GROUP_SIZE=1", NULL}, *const few_items[] = {"POCL_MAX_WORK_GROUP_SIZE=17", NULL};
+    static const char *const one_item[] = {"POCL_MAX_WORK_GROUP_SIZE=1", NULL}, *const few_items[] = {"POCL_MAX_WORK_GROUP_SIZE=17",
+                                                                                                      NULL};
     static const char *const one_core[] = {"POCL_MAX_PTHREAD_COUNT=1", NULL}, *const wide[] = {"TENON_PROFILE=wide", NULL};
     static const char *const deep[] = {"TENON_PROFILE=deep", NULL}, *const host[] = {"TENON_TEST_DEVICE=host", NULL};
     static const char *const *const settings[] = {NULL, host, wide, deep, one_item, few_items, one_core};
@@ -477,7 +493,8 @@ START_TEST(uniform_numbers_never_reach_1)
             if (value > most) most = value;
             if (value < least) least = value;
         }
-        ck_assert_msg(most < 1 && most > 0.99 && least >= 0 && least < 0.01, "%s: %.9g … %g", tn_dtype_name(floats[f]), most, least);
+        ck_assert_msg(most < 1 && most > 0.99 && least >= 0 && least < 0.01, "%s: %.9g … %g", tn_dtype_name(floats[f]), most,
+                      least);
     }
     free(got);
 }
@@ -570,28 +587,15 @@ END_TEST
 
 static const bones_role roles[] = {{"print_hash", role_print_hash}, {NULL, NULL}};
 
-BONES_MAIN_WITH_ROLES("random_numbers", roles, bones_push,
-                      the_reference_gives_Random123s_known_answers,
-                      the_first_element_of_seed_0_is_the_known_answer,
-                      key_and_counter_take_64_bits_each,
-                      uniform_numbers_are_the_upper_bits,
-                      normal_numbers_are_Box_and_Mullers,
-                      C50_uniform_numbers_have_the_bits_of_host,
-                      C50_integers_have_the_bits_of_host,
-                      C50_normal_numbers_are_within_4_ulp_of_host,
-                      C50_a_number_depends_on_its_row_major_index_alone,
-                      C50_the_layout_it_is_combined_with_changes_nothing,
-                      structured_operations_draw_the_same,
-                      sums_of_pending_random_numbers_are_those_of_stored_ones,
-                      C50_the_size_of_the_launch_changes_nothing,
-                      a_generator_fused_into_two_kernels_gives_the_same_twice,
-                      eager_draws_the_same,
-                      C50_neither_groups_nor_cores_nor_profile_change_anything,
-                      the_position_moves_by_the_number_of_elements,
-                      two_draws_are_one_longer_one,
-                      a_state_is_saved_and_restored,
-                      every_thread_has_a_generator_of_its_own,
-                      uniform_numbers_never_reach_1,
-                      mean_and_variance_are_as_they_should_be,
-                      every_integer_of_a_small_range_comes_up_equally_often,
-                      neighbours_and_seeds_are_not_correlated)
+BONES_MAIN_WITH_ROLES("random_numbers", roles, bones_push, the_reference_gives_Random123s_known_answers,
+                      the_first_element_of_seed_0_is_the_known_answer, key_and_counter_take_64_bits_each,
+                      uniform_numbers_are_the_upper_bits, normal_numbers_are_Box_and_Mullers,
+                      C50_uniform_numbers_have_the_bits_of_host, C50_integers_have_the_bits_of_host,
+                      C50_normal_numbers_are_within_4_ulp_of_host, C50_a_number_depends_on_its_row_major_index_alone,
+                      C50_the_layout_it_is_combined_with_changes_nothing, structured_operations_draw_the_same,
+                      sums_of_pending_random_numbers_are_those_of_stored_ones, C50_the_size_of_the_launch_changes_nothing,
+                      a_generator_fused_into_two_kernels_gives_the_same_twice, eager_draws_the_same,
+                      C50_neither_groups_nor_cores_nor_profile_change_anything, the_position_moves_by_the_number_of_elements,
+                      two_draws_are_one_longer_one, a_state_is_saved_and_restored, every_thread_has_a_generator_of_its_own,
+                      uniform_numbers_never_reach_1, mean_and_variance_are_as_they_should_be,
+                      every_integer_of_a_small_range_comes_up_equally_often, neighbours_and_seeds_are_not_correlated)

@@ -119,7 +119,8 @@ END_TEST
 
 START_TEST(a_tensor_answers_what_it_is)
 {
-    tn_tensor *x = ck_made(tn_zeros(TN_I16, TN_SHAPE(2, 3, 4), test_device())), *y = tn_slice(tn_transpose(x, 0, 2), 0, 1, TN_END, 2);
+    tn_tensor *x = ck_made(tn_zeros(TN_I16, TN_SHAPE(2, 3, 4), test_device())),
+              *y = tn_slice(tn_transpose(x, 0, 2), 0, 1, TN_END, 2);
     ck_assert_int_eq(tn_ndim(y), 3);
     ck_assert_int_eq(tn_dim(y, 0), 2);
     ck_assert_int_eq(tn_dim(y, -1), 2);
@@ -203,7 +204,8 @@ START_TEST(C59_what_is_read_is_there_and_what_was_written_may_be_overwritten)
     enum { N = 1 << 18 };
     float *data = malloc(N * sizeof *data);
     for (int i = 0; i < N; i++) data[i] = 1;
-    tn_tensor *x = ck_made(tn_from(TN_F32, TN_SHAPE(N), data, test_device())), *y = ck_made(tn_zeros(TN_F32, TN_SHAPE(N), test_device()));
+    tn_tensor *x = ck_made(tn_from(TN_F32, TN_SHAPE(N), data, test_device())),
+              *y = ck_made(tn_zeros(TN_F32, TN_SHAPE(N), test_device()));
     ck_ok(tn_write(y, data, N * sizeof *data));
     ck_ok(tn_write(tn_slice(y, 0, 5, TN_END, 1), data, (N - 5) * sizeof *data));
     memset(data, 0xff, N * sizeof *data);
@@ -296,7 +298,8 @@ END_TEST
 
 START_TEST(C35_nothing_is_contracted)
 {
-    tn_tensor *a = test_f32(TN_SHAPE(4), {0.1f, 1.0000001f, 3.3f, 1e10f}), *b = test_f32(TN_SHAPE(4), {300, 1.0000001f, 7.7f, 1.1f});
+    tn_tensor *a = test_f32(TN_SHAPE(4), {0.1f, 1.0000001f, 3.3f, 1e10f}),
+              *b = test_f32(TN_SHAPE(4), {300, 1.0000001f, 7.7f, 1.1f});
     tn_tensor *product = tn_mul(a, b);
     ck_tensor_f32(tn_sub(product, tn_mul(a, b)), {0, 0, 0, 0});
     float p[4], want[4];
@@ -368,10 +371,11 @@ START_TEST(promotion_follows_the_table)
     static const struct {
         tn_dtype a, b, both;
     } rows[] = {
-        {TN_F16, TN_BF16, TN_F32}, {TN_F16, TN_F32, TN_F32},   {TN_F32, TN_F64, TN_F64}, {TN_F16, TN_I64, TN_F16},   {TN_I8, TN_U8, TN_I16},
-        {TN_I32, TN_I64, TN_I64},  {TN_U8, TN_U16, TN_U16},    {TN_U16, TN_U64, TN_U64}, {TN_U16, TN_I8, TN_I32},    {TN_U16, TN_I64, TN_I64},
-        {TN_U32, TN_I8, TN_I64},   {TN_BOOL, TN_U32, TN_U32},  {TN_BOOL, TN_F16, TN_F16}, {TN_U64, TN_F16, TN_F16},  {TN_U64, TN_I8, TN_DTYPE_COUNT},
-        {TN_U8, TN_I8, TN_I16},    {TN_BOOL, TN_BOOL, TN_BOOL}, {TN_I16, TN_U16, TN_I32}, {TN_I8, TN_BF16, TN_BF16}, {TN_U64, TN_U64, TN_U64},
+        {TN_F16, TN_BF16, TN_F32},   {TN_F16, TN_F32, TN_F32}, {TN_F32, TN_F64, TN_F64},        {TN_F16, TN_I64, TN_F16},
+        {TN_I8, TN_U8, TN_I16},      {TN_I32, TN_I64, TN_I64}, {TN_U8, TN_U16, TN_U16},         {TN_U16, TN_U64, TN_U64},
+        {TN_U16, TN_I8, TN_I32},     {TN_U16, TN_I64, TN_I64}, {TN_U32, TN_I8, TN_I64},         {TN_BOOL, TN_U32, TN_U32},
+        {TN_BOOL, TN_F16, TN_F16},   {TN_U64, TN_F16, TN_F16}, {TN_U64, TN_I8, TN_DTYPE_COUNT}, {TN_U8, TN_I8, TN_I16},
+        {TN_BOOL, TN_BOOL, TN_BOOL}, {TN_I16, TN_U16, TN_I32}, {TN_I8, TN_BF16, TN_BF16},       {TN_U64, TN_U64, TN_U64},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int turn = 0; turn < 2; turn++) {
@@ -428,7 +432,6 @@ BONES_MAIN("tensor", from_copies_what_it_is_given, every_dtype_comes_back_as_it_
            casts_between_integers_wrap_and_to_halves_round_once, C25_NaN_propagates_through_maximum_minimum_relu_and_clamp,
            C31_no_fast_maths_infinities_and_NaN_are_seen, C35_nothing_is_contracted, C35_subnormals_stay_or_become_0,
            C66_halves_are_stored_converted_and_computed_everywhere,
-           C65_f64_where_there_is_none_is_an_error_that_names_the_capability,
-           numbers_are_weak_their_kind_counts_and_not_their_size, promotion_follows_the_table, C34_indices_are_64_bits_wide,
-           C34_a_small_part_of_a_pending_giant_is_computed_alone,
+           C65_f64_where_there_is_none_is_an_error_that_names_the_capability, numbers_are_weak_their_kind_counts_and_not_their_size,
+           promotion_follows_the_table, C34_indices_are_64_bits_wide, C34_a_small_part_of_a_pending_giant_is_computed_alone,
            C34_more_than_2_to_the_31_elements_are_stored_and_summed)

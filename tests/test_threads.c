@@ -47,14 +47,14 @@ static void run_threads(int count, void (*work)(worker *w), void *shared)
 }
 
 /* In a thread: what does not hold is told, and ends its work. Scopes it left open go with the thread's last pop. */
-#define NEED(condition, ...)                                                                            \
-    do {                                                                                                \
-        if (!(condition)) {                                                                             \
-            const int at_ = snprintf(w->wrong, sizeof w->wrong, "line %d: %s: ", __LINE__, #condition); \
+#define NEED(condition, ...)                                                                                      \
+    do {                                                                                                          \
+        if (!(condition)) {                                                                                       \
+            const int at_ = snprintf(w->wrong, sizeof w->wrong, "line %d: %s: ", __LINE__, #condition);           \
             if (at_ < (int)sizeof w->wrong) snprintf(w->wrong + at_, sizeof w->wrong - (size_t)at_, __VA_ARGS__); \
-            (void)tn_scope_pop((tn_scope){1});                                                          \
-            return;                                                                                     \
-        }                                                                                               \
+            (void)tn_scope_pop((tn_scope){1});                                                                    \
+            return;                                                                                               \
+        }                                                                                                         \
     } while (0)
 #define NEED_OK(status) NEED((status) == TN_OK, "%s", tn_last_error())
 
@@ -232,12 +232,8 @@ static void use_and_release(worker *w)
             NEED_OK(tn_read(x, got, sizeof got));
             for (int k = 0; k < N; k++) NEED(got[k] == 3 * k + which + 10, "element %d of %d is %d", k, which, got[k]);
             break;
-        case 2: /* records what nobody reads */
-            (void)!tn_mul(tn_neg(x), x);
-            break;
-        case 3:
-            NEED_OK(tn_realize(&x, 1));
-            break;
+        case 2: /* records what nobody reads */ (void)!tn_mul(tn_neg(x), x); break;
+        case 3: NEED_OK(tn_realize(&x, 1)); break;
         default: /* through a view */
             NEED_OK(tn_read(tn_slice(x, 0, 3, 5, 1), got, 8));
             NEED(got[0] == 19 + which && got[1] == 22 + which, "view of %d: %d %d", which, got[0], got[1]);
@@ -277,8 +273,10 @@ static void assign_or_compute(worker *w)
         const tn_scope scope = tn_scope_push();
         if (w->index < 3) { /* writers, each of its own */
             tn_tensor *p = list[w->index];
-            if (i % 4 == 3) NEED_OK(tn_assign(tn_slice(p, 0, 0, 8, 1), tn_add(tn_slice(p, 0, 0, 8, 1), list[3])));
-            else NEED_OK(tn_assign(tn_slice(p, 0, 0, 8, 1), tn_add(tn_slice(p, 0, 0, 8, 1), tn_int(1))));
+            if (i % 4 == 3)
+                NEED_OK(tn_assign(tn_slice(p, 0, 0, 8, 1), tn_add(tn_slice(p, 0, 0, 8, 1), list[3])));
+            else
+                NEED_OK(tn_assign(tn_slice(p, 0, 0, 8, 1), tn_add(tn_slice(p, 0, 0, 8, 1), tn_int(1))));
             NEED_OK(tn_assign(p, tn_add(p, tn_int(w->index))));
             if (i % 7 == 0) {
                 NEED_OK(tn_read(p, got, sizeof got));
@@ -384,8 +382,10 @@ static void fail_differently(worker *w)
     tn_release(c);
     NEED(failed == (w->index != 0), "%s", tn_last_error());
     NEED((tn_last_status() == TN_SHAPE) == failed, "%s", tn_last_error());
-    if (failed) NEED(strstr(tn_last_error(), part), "%s", tn_last_error());
-    else NEED(*tn_last_error() == '\0', "%s", tn_last_error());
+    if (failed)
+        NEED(strstr(tn_last_error(), part), "%s", tn_last_error());
+    else
+        NEED(*tn_last_error() == '\0', "%s", tn_last_error());
     if (w->index == 1) tn_clear_error();
     meet();
     NEED((tn_last_status() == TN_SHAPE) == (w->index > 1), "%s", tn_last_error());
@@ -493,7 +493,8 @@ static void log_and_work(worker *w)
         for (int i = 0; i < 200; i++) tn_set_log(i % 2 ? log_line : NULL, NULL);
     else if (w->index == 1)
         for (int i = 0; i < 200; i++) NEED_OK(tn_set("eager", i % 2 ? "1" : "0"));
-    else first_use(w);
+    else
+        first_use(w);
 }
 
 START_TEST(settings_change_while_others_work)
@@ -699,24 +700,13 @@ static const bones_role roles[] = {{"fork_after", role_fork_after},
                                    {"add", role_add},
                                    {NULL, NULL}};
 
-BONES_MAIN_WITH_ROLES("threads", roles, bones_push,
-                      C57_eight_threads_add_their_own_constants,
-                      C57_the_first_use_may_be_a_race,
-                      different_kernels_run_side_by_side,
-                      bounds_are_reached_in_several_threads_at_once,
-                      a_pending_tensor_that_all_read_is_computed_once,
-                      views_of_one_pending_tensor_are_made_and_read_by_all,
-                      threads_record_on_read_and_release_what_they_share,
-                      threads_assign_to_their_own_tensors_while_others_compute,
-                      threads_write_and_move_at_once,
-                      what_threads_used_is_free_again,
-                      threads_that_share_too_little_memory_are_refused_or_right,
-                      errors_belong_to_their_thread,
-                      scopes_belong_to_their_thread,
-                      C58_creation_scopes_belong_to_their_thread,
-                      auto_move_belongs_to_its_thread,
-                      settings_change_while_others_work,
-                      C56_after_fork_OpenCL_answers_with_an_error_and_host_works,
-                      C56_before_the_first_use_a_fork_changes_nothing,
-                      C56_a_fork_with_exec_is_a_process_of_its_own,
+BONES_MAIN_WITH_ROLES("threads", roles, bones_push, C57_eight_threads_add_their_own_constants, C57_the_first_use_may_be_a_race,
+                      different_kernels_run_side_by_side, bounds_are_reached_in_several_threads_at_once,
+                      a_pending_tensor_that_all_read_is_computed_once, views_of_one_pending_tensor_are_made_and_read_by_all,
+                      threads_record_on_read_and_release_what_they_share, threads_assign_to_their_own_tensors_while_others_compute,
+                      threads_write_and_move_at_once, what_threads_used_is_free_again,
+                      threads_that_share_too_little_memory_are_refused_or_right, errors_belong_to_their_thread,
+                      scopes_belong_to_their_thread, C58_creation_scopes_belong_to_their_thread, auto_move_belongs_to_its_thread,
+                      settings_change_while_others_work, C56_after_fork_OpenCL_answers_with_an_error_and_host_works,
+                      C56_before_the_first_use_a_fork_changes_nothing, C56_a_fork_with_exec_is_a_process_of_its_own,
                       C56_a_fork_among_working_threads_does_not_hang)

@@ -5,14 +5,14 @@
 tn_shape tn_shape_make(int ndim, const int64_t *dims)
 {
     tn_shape s = {.ndim = ndim};
-    for (int i = 0; i < ndim && i < TN_MAX_AXES; i++) s.dim[i] = dims[i];
+    for (int i = 0; dims && i < ndim && i < TN_MAX_AXES; i++) s.dim[i] = dims[i];
     return s;
 }
 
 tn_axes tn_axes_make(int count, const int *axes)
 {
     tn_axes a = {.count = count};
-    for (int i = 0; i < count && i < TN_MAX_AXES; i++) a.axis[i] = axes[i];
+    for (int i = 0; axes && i < count && i < TN_MAX_AXES; i++) a.axis[i] = axes[i];
     return a;
 }
 

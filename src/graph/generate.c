@@ -253,8 +253,12 @@ static void put_store(tn__generator *g)
             tn__text_add(&g->macros, ", v%d);", out->step);
             continue;
         }
-        /* one element for all lanes: widths above 1 are chosen only where outputs are contiguous or stand still */
-        tn__text_add(&g->macros, " \\\n    STORE1_%s(q%d, mq%d, LANE0(v%d));", name, out->pointer, o, out->step);
+        /* the same element for all lanes, or a strided one for each */
+        for (int lane = 0; lane < (stride == 0 ? 1 : p->width); lane++) {
+            tn__text_add(&g->macros, " \\\n    STORE1_%s(q%d, mq%d", name, out->pointer, o);
+            if (stride != 0) tn__text_add(&g->macros, " + ((i) + %d) * e%d", lane, tn__parameter(p, stride));
+            tn__text_add(&g->macros, ", (v%d).s%x);", out->step, (unsigned)lane);
+        }
     }
     tn__text_puts(&g->macros, "\n");
 }

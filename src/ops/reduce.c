@@ -153,9 +153,10 @@ static void choose_layout(const tn__plan *p, layout *l)
     }
     const int width = p->deep ? p->device->vector_width : 4;
     l->columns = along_kept > along_reduced && last_kept >= 0 && p->dim[last_kept] >= (p->deep ? width : 16);
-    l->role[l->columns ? last_kept : last_reduced] = TN__INNER;
+    const int inner = l->columns ? last_kept : last_reduced;
+    if (inner >= 0) l->role[inner] = TN__INNER;
     l->column_count = l->columns ? p->dim[last_kept] : 1;
-    l->ni = l->columns ? 1 : p->dim[last_reduced];
+    l->ni = l->columns || inner < 0 ? 1 : p->dim[inner];
     l->tree = !p->deep && !l->columns && l->n >= TREE_POINTS;
     l->segments = 1;
     if (l->outputs < FEW_OUTPUTS * (l->columns ? width : 1) && l->n >= 2 * SEGMENT / (l->columns ? 16 : 1)) {

@@ -115,11 +115,11 @@ __attribute__((destructor)) static void report(void)
 
 /* ---- what is counted ---- */
 
-#define PASS(result, name, parameters, arguments) \
-    EXPORT result CL_API_CALL name parameters     \
-    {                                             \
-        count(#name);                             \
-        return ((__typeof__(&name))real(#name)) arguments; \
+#define PASS(result, name, parameters, arguments)         \
+    EXPORT result CL_API_CALL name parameters             \
+    {                                                     \
+        count(#name);                                     \
+        return ((__typeof__(&name))real(#name))arguments; \
     }
 
 #define WAIT cl_uint events, const cl_event *list, cl_event *event

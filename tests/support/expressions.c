@@ -1,6 +1,6 @@
 #include "support/expressions.h"
 
-#include "graph/node.h"
+#include "support/row_cases.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,24 +15,6 @@ const char *term_name(term_kind kind)
 }
 
 static const term_kind views[] = {TERM_TRANSPOSE, TERM_PERMUTE, TERM_SLICE, TERM_SELECT, TERM_FLIP, TERM_EXPAND, TERM_RESHAPE, TERM_UNSQUEEZE};
-
-/* ---- the rows as functions ---- */
-
-typedef tn_tensor *(*one_operand)(tn_tensor *);
-typedef tn_tensor *(*two_operands)(tn_tensor *, tn_tensor *);
-typedef tn_tensor *(*three_operands)(tn_tensor *, tn_tensor *, tn_tensor *);
-static const struct {
-    one_operand one;
-    two_operands two;
-    three_operands three;
-} functions[TN__ROWS] = {
-#define FUNCTION_1(name) .one = tn_##name
-#define FUNCTION_2(name) .two = tn_##name
-#define FUNCTION_3(name) .three = tn_##name
-#define EW(name, arity, ...) [TN__ROW_##name] = {FUNCTION_##arity(name)},
-#include "tables/elementwise.def"
-#undef EW
-};
 
 /* ---- building ---- */
 
@@ -216,7 +198,7 @@ static bool add_view(builder *b, int from, term_kind kind)
     const term *x = &b->p->terms[from];
     const int n = x->shape.ndim;
     term v = {.kind = kind, .operand = {from}, .shape = x->shape};
-    if (n == 0 && kind != TERM_UNSQUEEZE && kind != TERM_EXPAND) return false;
+    if (x->weak || (n == 0 && kind != TERM_UNSQUEEZE && kind != TERM_EXPAND)) return false;
     v.axis = n ? (int)below(b, n) : 0;
     const int64_t extent = n ? x->shape.dim[v.axis] : 0;
     switch (kind) {
@@ -383,11 +365,6 @@ static int64_t element_at(const term *x, const tn_shape *s, const int64_t *index
     return at;
 }
 
-static bool row_allowed(const tn__row *row, tn_dtype d)
-{
-    return row->text[tn_dtype_is_float(d) ? 0 : d == TN_BOOL ? 2 : 1] || (row->inputs == TN__REAL && row->text[0]);
-}
-
 static double distance(long double a, long double b)
 {
     if (isnan(a) && isnan(b)) return 0;
@@ -395,7 +372,7 @@ static double distance(long double a, long double b)
     return isfinite(a) && isfinite(b) ? (double)fabsl(a - b) : INFINITY;
 }
 
-/* How far the result may move when its operands are off by their errors: each alone, twice as far, both ways. */
+/* How far the result may move when its operands are off by their errors: each alone, twice as far, both ways, and at 0. */
 static double moved_by_operands(const tn__row *row, tn_dtype d, const reference_number *n, const double *error, long double want)
 {
     double sum = 0, slack;
@@ -403,9 +380,10 @@ static double moved_by_operands(const tn__row *row, tn_dtype d, const reference_
         if (error[k] == 0) continue;
         if (!isfinite(error[k])) return INFINITY;
         double most = 0;
-        for (int side = -1; side <= 1; side += 2) {
+        for (int side = -1; side <= 1; side++) {
             reference_number moved[3] = {n[0], n[1], n[2]}, out;
-            moved[k].f += (long double)(2 * side * error[k]);
+            if (side == 0 && fabsl(moved[k].f) > (long double)(2 * error[k])) continue;
+            moved[k].f = side == 0 ? 0 : moved[k].f + (long double)(2 * side * error[k]);
             (void)reference_row(row->name, d, moved, &out, &slack);
             const double far = distance(out.f, want);
             if (!(far <= most)) most = far;
@@ -492,7 +470,7 @@ static bool add_row(builder *b)
     tn_dtype d;
     if (!promoted(x + chooser, row->arity - chooser, &d)) return false;
     if (row->inputs == TN__REAL && !tn_dtype_is_float(d)) d = TN_F32;
-    if (!row_allowed(row, d) || (row->step && !exact) || (chooser && !x[0]->exact)) return false;
+    if (!row_allowed(r, d) || (row->step && !exact) || (chooser && !x[0]->exact)) return false;
     bool all_weak = true;
     for (int k = 0; k < row->arity; k++) {
         if (!(chooser && k == 0) && !fits(x[k], d)) return false;
@@ -791,9 +769,7 @@ static tn_tensor *record_term(const term *t, const char *device, tn_tensor *cons
     switch (t->kind) {
     case TERM_LEAF: return record_leaf(t, device);
     case TERM_SCALAR: return t->dtype == TN_BOOL ? tn_bool(t->scalar != 0) : t->dtype == TN_I64 ? tn_int((int64_t)t->scalar) : tn_float(t->scalar);
-    case TERM_ROW:
-        if (functions[t->row].one) return functions[t->row].one(a);
-        return functions[t->row].two ? functions[t->row].two(a, b) : functions[t->row].three(a, b, c);
+    case TERM_ROW: return row_call(t->row, (tn_tensor *const[]){a, b, c});
     case TERM_CAST: return tn_cast(a, t->dtype);
     case TERM_TRANSPOSE: return tn_transpose(a, t->axis, t->other);
     case TERM_PERMUTE: return tn_permute(a, t->axes);

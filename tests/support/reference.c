@@ -195,7 +195,7 @@ static bool float_row(const char *row, double a, double b, double c, long double
     else if IS(div) *out = x / y;
     else if IS(floor_divide) *out = python_floor(a, b);
     else if IS(remainder) *out = python_remainder(a, b);
-    else if IS(pow) *out = powl(x, y);
+    else if IS(pow) *out = fabs(b) < 0x1p62 ? powl(x, y) : pow(a, b); /* glibc's powl(-inf, -2^63) is inf */
     else if IS(neg) *out = -a;
     else if IS(abs) *out = fabs(a);
     else if IS(sign) *out = isnan(a) ? a : (a > 0) - (a < 0);
