@@ -156,7 +156,8 @@ FMOD_LANES(double, fmod_d)
 #endif
 #endif
 
-/* arithmetic of integers: + - * wrap through unsigned; / and % are guarded */
+/* OUTSIDE: no count of a shift, in one unsigned comparison (rusticl folds "< 0 or >= 64" of a widened int into "always").
+ * arithmetic of integers: + - * wrap through unsigned; / and % are guarded */
 #define ADD_u(a, b) ((a) + (b))
 #define SUB_u(a, b) ((a) - (b))
 #define MUL_u(a, b) ((a) * (b))
@@ -171,7 +172,7 @@ FMOD_LANES(double, fmod_d)
 #define IREM_u(a, b) SEL_u((b) == (Tu)(0), 0, (a) % SEL_u((b) == (Tu)(0), 1, b))
 #define MAD_u(a, b, c) ((a) * (b) + (c))
 #define LOWEST_u ((Tu)(0))
-#define BITS_u ((Tu)(32))
+#define OUTSIDE_u(b) ((b) >= (Tu)(32))
 #define ADD_m ADD_u
 #define SUB_m SUB_u
 #define MUL_m MUL_u
@@ -186,7 +187,7 @@ FMOD_LANES(double, fmod_d)
 #define IREM_m(a, b) SEL_m((b) == (Tm)(0), 0, (a) % SEL_m((b) == (Tm)(0), 1, b))
 #define MAD_m MAD_u
 #define LOWEST_m ((Tm)(0))
-#define BITS_m ((Tm)(64))
+#define OUTSIDE_m(b) ((b) >= (Tm)(64))
 
 #define ADD_i(a, b) AS(int, AS(uint, a) + AS(uint, b))
 #define SUB_i(a, b) AS(int, AS(uint, a) - AS(uint, b))
@@ -203,7 +204,7 @@ FMOD_LANES(double, fmod_d)
 #define IREM_i(a, b) SEL_i(ODD_ONE_i(b), 0, (a) % SEL_i(ODD_ONE_i(b), 1, b))
 #define MAD_i(a, b, c) AS(int, AS(uint, a) * AS(uint, b) + AS(uint, c))
 #define LOWEST_i ((Ti)(INT_MIN))
-#define BITS_i ((Ti)(32))
+#define OUTSIDE_i(b) (AS(uint, b) >= (Tu)(32))
 #define ADD_l(a, b) AS(long, AS(ulong, a) + AS(ulong, b))
 #define SUB_l(a, b) AS(long, AS(ulong, a) - AS(ulong, b))
 #define MUL_l(a, b) AS(long, AS(ulong, a) * AS(ulong, b))
@@ -219,4 +220,4 @@ FMOD_LANES(double, fmod_d)
 #define IREM_l(a, b) SEL_l(ODD_ONE_l(b), 0, (a) % SEL_l(ODD_ONE_l(b), 1, b))
 #define MAD_l(a, b, c) AS(long, AS(ulong, a) * AS(ulong, b) + AS(ulong, c))
 #define LOWEST_l ((Tl)(LONG_MIN))
-#define BITS_l ((Tl)(64))
+#define OUTSIDE_l(b) (AS(ulong, b) >= (Tm)(64))

@@ -101,12 +101,16 @@ static tn_status check_dtype(const tn__row *row, tn_dtype d)
 
 /* ---- operands ---- */
 
+static tn__number number_of(const tn_tensor *x)
+{
+    const tn__value *v = x->storage->value;
+    return tn__number_load(x->dtype, (const char *)v->buffer->memory + (v->base + x->offset) * (int64_t)tn_dtype_size(x->dtype));
+}
+
 /* The number an immediate operand is, in the compute type of d. */
 static tn_status take_number(const tn__row *row, const tn_tensor *x, tn_dtype d, tn__number *out)
 {
-    const char *bytes = x->storage->value->buffer->memory;
-    const tn__number n = tn__number_load(x->dtype,
-                                         bytes + (x->storage->value->base + x->offset) * (int64_t)tn_dtype_size(x->dtype));
+    const tn__number n = number_of(x);
     if (!tn__number_fits(n, d))
         return tn__fail(TN_OVERFLOW, "%s: the scalar %.0f does not fit %s", row->name, tn__number_double(n), tn_dtype_name(d));
     *out = d == TN_BOOL ? tn__number_to(n, TN_BOOL) : tn__number_to_compute(n, tn__dtypes[d].compute);
@@ -163,7 +167,12 @@ static tn_tensor *record_row(const tn__row *row, tn_tensor *const *operands, tn_
     node->rank = node->kept = shape.ndim;
     memcpy(node->dim, shape.dim, sizeof shape.dim);
     for (int i = 0; i < row->arity; i++) {
-        if (row->inputs == TN__CHOOSE && i == 0 && operands[0]->dtype != TN_BOOL && !goes_anywhere(operands[0])) {
+        if (row->inputs == TN__CHOOSE && i == 0 && goes_anywhere(operands[0])) {
+            node->in[0].dtype = tn__compute_dtype[tn__dtypes[d].compute];
+            node->in[0].number = tn__number_to_compute(tn__number_to(number_of(operands[0]), TN_BOOL), tn__dtypes[d].compute);
+            continue;
+        }
+        if (row->inputs == TN__CHOOSE && i == 0 && operands[0]->dtype != TN_BOOL) {
             tn_tensor *truth = tn__cast(operands[0], TN_BOOL, false); /* any number counts by being non-zero */
             const tn_status s = truth ? take_operand(node, i, truth, d, &shape) : tn_last_status();
             tn_release(truth);

@@ -14,7 +14,7 @@
 #undef IREM
 #undef LOWEST
 #undef ISNAN
-#undef BITS
+#undef OUTSIDE
 
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -66,7 +66,7 @@
 #define ABS(a) ((a) < (T)1 ? NEG(a) : (a))
 #define ISNAN(a) (0)
 #define LOWEST LOWEST_VALUE
-#define BITS ((T)(8 * sizeof(T)))
+#define OUTSIDE(b) ((U)(b) >= 8 * sizeof(T)) /* no count of a shift; negative ones are large unsigned */
 #define AND(a, b) ((T)((a) & (b)))
 #define OR(a, b) ((T)((a) | (b)))
 #define XOR(a, b) ((T)((a) ^ (b)))
