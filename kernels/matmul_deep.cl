@@ -55,7 +55,7 @@
 #endif
 
 #define ITEM                                                                                                   \
-    const int p = (int)get_global_id(0) % panels, rest = (int)get_global_id(0) / panels, c = rest % chunks, z = rest / chunks;
+    const int id = (int)get_global_id(0), rest = id / panels, p = id - rest * panels, z = rest / chunks, c = rest - z * chunks;
 
 #if PACK
 /* Copies B, through LOAD_B, into panels of NR columns. To pack A, the generator passes A's loads as B's with the

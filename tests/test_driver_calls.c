@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 
-#define OBSERVER TN_TEST_BUILD_DIR "/tests/preload/observe_calls.so"
+#define OBSERVERS TN_TEST_BUILD_DIR "/tests/preload"
 
 static uint64_t (*outside_calls)(const char *name);
 static const char *(*outside_sources)(void);
@@ -362,7 +362,12 @@ int main(void)
     };
     if (!find_observer()) {
         if (getenv("LD_PRELOAD")) return 99; /* it was preloaded, and did not come */
-        setenv("LD_PRELOAD", OBSERVER, 1);
+        /* by its bare name: a path may hold spaces, where the loader cuts the list */
+        const char *const more = getenv("LD_LIBRARY_PATH");
+        char path[4096];
+        snprintf(path, sizeof path, "%s%s%s", OBSERVERS, more ? ":" : "", more ? more : "");
+        setenv("LD_LIBRARY_PATH", path, 1);
+        setenv("LD_PRELOAD", "observe_calls.so", 1);
         execl("/proc/self/exe", "test_driver_calls", (char *)NULL);
         return 98;
     }

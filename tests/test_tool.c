@@ -9,7 +9,7 @@ static char output[1 << 16];
 static int run(const char *arguments)
 {
     char line[512];
-    snprintf(line, sizeof line, "%s %s 2>&1", TOOL, arguments);
+    snprintf(line, sizeof line, "'%s' %s 2>&1", TOOL, arguments);
     FILE *pipe = popen(line, "r");
     ck_assert_ptr_nonnull(pipe);
     const size_t length = fread(output, 1, sizeof output - 1, pipe);
