@@ -1,6 +1,7 @@
 /* Programs are few, and found again: bone 14 through the public interface. What the caches do with damaged files, refused
  * binaries and other drivers is in test_device_programs.c. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
 
@@ -133,6 +134,14 @@ static int role_work(void)
     hash = hash_of(hash, tn_relu(tn_add(tn_matmul(x, w), tn_float(-8))));
     hash = hash_of(hash, tn_cast(tn_transpose(x, 0, 1), TN_F16));
     return tell(hash);
+}
+
+/* The same; what anybody writes to standard error goes into a file. */
+static int role_work_aside(void)
+{
+    const int file = open(getenv("STDERR_FILE"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    EXPECT(file >= 0 && dup2(file, 2) == 2);
+    return role_work();
 }
 
 static int role_little(void)
@@ -288,6 +297,19 @@ START_TEST(C69_processes_that_start_together_on_an_empty_cache_are_all_right)
     ck_assert_int_eq(after.built, 0);
     ck_assert_int_eq(after.loaded, count);
     ck_assert_int_eq(strncmp(after.hash, want, 16), 0);
+}
+END_TEST
+
+START_TEST(C64_building_says_nothing_on_the_terminal)
+{
+    char drivers[300], file[300];
+    size_t length;
+    snprintf(drivers, sizeof drivers, "POCL_CACHE_DIR=%s", inside("pocl")); /* PoCL speaks where it compiles */
+    snprintf(file, sizeof file, "STDERR_FILE=%s", inside("stderr"));
+    ck_assert_int_gt(run_child("work_aside", folder, drivers, file).built, 0);
+    char *text = read_file(inside("stderr"), &length);
+    ck_assert_msg(length == 0, "\"%s\"", text);
+    free(text);
 }
 END_TEST
 
@@ -550,7 +572,7 @@ END_TEST
 
 int main(void)
 {
-    static const bones_role roles[] = {{"work", role_work}, {"little", role_little}, {NULL, NULL}};
+    static const bones_role roles[] = {{"work", role_work}, {"work_aside", role_work_aside}, {"little", role_little}, {NULL, NULL}};
     const TTest *const tests[] = {
         a_second_process_builds_nothing,
         a_program_under_anothers_name_is_not_taken,
@@ -558,6 +580,7 @@ int main(void)
         without_TENON_CACHE_DIR_it_is_the_users_cache_folder,
         a_cache_folder_that_cannot_be_made_costs_a_warning_and_time,
         C69_processes_that_start_together_on_an_empty_cache_are_all_right,
+        C64_building_says_nothing_on_the_terminal,
         sources_from_a_folder_give_the_same_programs,
         C70_a_changed_source_is_another_program,
         C64_a_broken_source_is_told_with_its_log_kernel_and_line_and_hurts_nothing_else,

@@ -157,21 +157,43 @@ START_TEST(different_kernels_run_side_by_side)
 }
 END_TEST
 
+/* Two kernels' bounds of operations; all threads together stay below the bound of pending nodes. */
 static void long_chain(worker *w)
 {
+    enum { OPERATIONS = 150 };
     const tn_scope scope = tn_scope_push();
-    const int operations = 600; /* of all threads more than may be pending */
     int32_t got[N];
     tn_tensor *y = tn_add(w->shared, tn_int(w->index + 1000));
-    for (int i = 0; i < operations; i++) y = tn_add(y, tn_int(1));
+    for (int i = 0; i < OPERATIONS; i++) y = tn_add(y, tn_int(1));
     NEED_OK(tn_read(y, got, sizeof got));
-    for (int k = 0; k < N; k++) NEED(got[k] == k + w->index + 1000 + operations, "element %d is %d", k, got[k]);
+    for (int k = 0; k < N; k++) NEED(got[k] == k + w->index + 1000 + OPERATIONS, "element %d is %d", k, got[k]);
     NEED_OK(tn_scope_pop(scope));
 }
 
-START_TEST(bounds_are_reached_in_several_threads_at_once)
+START_TEST(chains_are_cut_in_several_threads_at_once)
 {
     run_threads(THREADS, long_chain, ck_made(counting(0)));
+}
+END_TEST
+
+/* Short, so that what one thread's bound runs of the others is no program of its own: all together are more than may be pending. */
+static void many_results(worker *w)
+{
+    enum { RESULTS = 600 };
+    tn_tensor *list[RESULTS];
+    const tn_scope scope = tn_scope_push();
+    for (int i = 0; i < RESULTS; i++) NEED(list[i] = tn_add(w->shared, tn_int(1000 * w->index + i)), "%s", tn_last_error());
+    for (int i = w->index; i < RESULTS; i += 60) {
+        int32_t got[N];
+        NEED_OK(tn_read(list[i], got, sizeof got));
+        for (int k = 0; k < N; k++) NEED(got[k] == k + 1000 * w->index + i, "element %d of %d is %d", k, i, got[k]);
+    }
+    NEED_OK(tn_scope_pop(scope));
+}
+
+START_TEST(more_than_may_be_pending_is_recorded_by_several_threads)
+{
+    run_threads(THREADS, many_results, ck_made(counting(0)));
 }
 END_TEST
 
@@ -605,28 +627,41 @@ static void *work_until(void *stop)
     return stop;
 }
 
+/* In the child, which no lock of the parent's threads may stop. */
+static int among_threads(tn_tensor *stored)
+{
+    int32_t got[N];
+    if (test_is("host")) return 0;
+    alarm(10);
+    EXPECT(tn_read(stored, got, sizeof got) == TN_DEVICE && strstr(tn_last_error(), "fork"));
+    EXPECT(tn_add(stored, tn_int(1)) == NULL && tn_last_status() == TN_DEVICE);
+    tn_release(stored);
+    return 0;
+}
+
 static int fork_among_threads(void)
 {
+    enum { FORKS = 60 };
     pthread_t threads[3];
-    int stop = 0;
+    int stop = 0, forks = 0, hung = 0;
     tn_tensor *stored = counting_on(test_device(), 0);
     EXPECT(right(tn_add(stored, tn_int(3)), 3));
     for (int i = 0; i < 3; i++) EXPECT(pthread_create(&threads[i], NULL, work_until, &stop) == 0);
-    for (int i = 0; i < 5; i++) {
+    for (; forks < FORKS && hung == 0; forks++) {
         const pid_t child = fork();
-        if (child == 0) {
-            int32_t got[N];
-            alarm(20); /* a lock that a thread of the parent held would hang here */
-            _exit(test_is("host") || (tn_read(stored, got, sizeof got) == TN_DEVICE && strstr(tn_last_error(), "fork")) ? 0 : 1);
-        }
-        EXPECT(status_of(child) == 0);
+        if (child == 0) _exit(among_threads(stored));
+        hung = child < 0 ? -1 : status_of(child);
     }
-    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE); /* before anything else ends */
+    bool well = true;
     for (int i = 0; i < 3; i++) {
         void *result = NULL;
         pthread_join(threads[i], &result);
-        EXPECT(result == &stop);
+        well = well && result == &stop;
     }
+    if (hung) fprintf(stderr, "child %d of %d ended with %d (142: it hung)\n", forks, (int)FORKS, hung);
+    EXPECT(hung == 0);
+    EXPECT(well);
     return 0;
 }
 
@@ -701,12 +736,12 @@ static const bones_role roles[] = {{"fork_after", role_fork_after},
                                    {NULL, NULL}};
 
 BONES_MAIN_WITH_ROLES("threads", roles, bones_push, C57_eight_threads_add_their_own_constants, C57_the_first_use_may_be_a_race,
-                      different_kernels_run_side_by_side, bounds_are_reached_in_several_threads_at_once,
-                      a_pending_tensor_that_all_read_is_computed_once, views_of_one_pending_tensor_are_made_and_read_by_all,
-                      threads_record_on_read_and_release_what_they_share, threads_assign_to_their_own_tensors_while_others_compute,
-                      threads_write_and_move_at_once, what_threads_used_is_free_again,
-                      threads_that_share_too_little_memory_are_refused_or_right, errors_belong_to_their_thread,
-                      scopes_belong_to_their_thread, C58_creation_scopes_belong_to_their_thread, auto_move_belongs_to_its_thread,
-                      settings_change_while_others_work, C56_after_fork_OpenCL_answers_with_an_error_and_host_works,
-                      C56_before_the_first_use_a_fork_changes_nothing, C56_a_fork_with_exec_is_a_process_of_its_own,
-                      C56_a_fork_among_working_threads_does_not_hang)
+                      different_kernels_run_side_by_side, chains_are_cut_in_several_threads_at_once,
+                      more_than_may_be_pending_is_recorded_by_several_threads, a_pending_tensor_that_all_read_is_computed_once,
+                      views_of_one_pending_tensor_are_made_and_read_by_all, threads_record_on_read_and_release_what_they_share,
+                      threads_assign_to_their_own_tensors_while_others_compute, threads_write_and_move_at_once,
+                      what_threads_used_is_free_again, threads_that_share_too_little_memory_are_refused_or_right,
+                      errors_belong_to_their_thread, scopes_belong_to_their_thread, C58_creation_scopes_belong_to_their_thread,
+                      auto_move_belongs_to_its_thread, settings_change_while_others_work,
+                      C56_after_fork_OpenCL_answers_with_an_error_and_host_works, C56_before_the_first_use_a_fork_changes_nothing,
+                      C56_a_fork_with_exec_is_a_process_of_its_own, C56_a_fork_among_working_threads_does_not_hang)

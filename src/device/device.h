@@ -146,6 +146,9 @@ int tn__device_total(void);
 tn__device *tn__device_at(int index);
 /* OK, or the LOST / DEVICE error that every use of the device must give. */
 tn_status tn__device_check(tn__device *device);
+/* An OpenCL device in the child of the process that enumerated it. Asked before any of its locks is taken: a thread that the child
+ * does not have may hold them. */
+bool tn__device_foreign(const tn__device *device);
 tn_status tn__device_finish(tn__device *device); /* waits for the queue only */
 
 /* What the memory allocator may call under pressure: run what is pending (graph layer), set once; returns true when it freed

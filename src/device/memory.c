@@ -296,6 +296,7 @@ void tn__buffer_release(tn__buffer *b)
     if (!b || atomic_fetch_sub_explicit(&b->references, 1, memory_order_acq_rel) != 1) return;
     tn__device *device = b->device;
     tn__buffer *chain = NULL;
+    if (tn__device_foreign(device)) return; /* the parent's memory; the few bytes of the struct go with the child */
     tn__lock(&device->memory_lock);
     const bool closed = b->generation != device->generation;
     if (!closed) {

@@ -23,6 +23,11 @@ tn_status tn__device_lose(tn__device *device, const char *format, ...)
     return tn__fail(TN_LOST, "%s", device->lost_sentence);
 }
 
+bool tn__device_foreign(const tn__device *device)
+{
+    return !device->is_host && device->process != tn__process_id();
+}
+
 tn_status tn__device_check(tn__device *device)
 {
     if (device->is_host) return TN_OK;

@@ -161,6 +161,7 @@ tn_status tn_assign(tn_tensor *x, tn_tensor *src)
                         tn__shape_text(want.ndim, want.dim), device->name, tn__shape_text(own.ndim, own.dim),
                         tn__tensor_device(src)->name, device->name);
     if (x->numel == 0) return TN_OK;
+    if (tn__device_foreign(device)) return tn__device_check(device);
     tn__expand_strides(src, &want, stride);
     if (tn__tensor_covers(x) && !x->storage->wrapped) return replace_value(x, src, stride);
     return write_part(x, src, stride);

@@ -16,7 +16,7 @@ tn_status tn__device_takes(const tn__device *device, tn_dtype dtype, const char 
 
 bool tn__value_pending(tn__value *v)
 {
-    if (v->device->is_host) return false;
+    if (v->device->is_host || tn__device_foreign(v->device)) return false;
     tn__lock(&v->device->graph_lock);
     const bool pending = v->node != NULL;
     tn__unlock(&v->device->graph_lock);
@@ -25,6 +25,7 @@ bool tn__value_pending(tn__value *v)
 
 tn_status tn__value_usable(const tn__value *v)
 {
+    if (tn__device_foreign(v->device)) return tn__device_check(v->device);
     if (v->failed != TN_OK)
         return tn__fail(v->failed, "%s: the tensor was still pending when tn_shutdown was called", v->device->name);
     return v->buffer ? tn__buffer_check(v->buffer) : TN_OK;

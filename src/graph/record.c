@@ -310,6 +310,7 @@ void tn__graph_drop(tn__value *work)
 static void free_node(tn__value *value, tn__value **work)
 {
     tn__device *device = value->device;
+    if (tn__device_foreign(device)) return;
     tn__lock(&device->graph_lock);
     tn__node *node = value->node;
     bool last = node != NULL;

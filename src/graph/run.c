@@ -439,6 +439,7 @@ static tn_status locked_run(run *r)
 tn_status tn__realize_values(tn__device *device, tn__value *const *values, int count)
 {
     bool pending = false;
+    if (tn__device_foreign(device)) return tn__device_check(device);
     tn__lock(&device->graph_lock);
     for (int i = 0; i < count; i++) pending = pending || values[i]->node;
     tn__unlock(&device->graph_lock);
@@ -512,6 +513,7 @@ tn_status tn_finish(const char *name)
     tn__device *device = tn__device_find(name);
     if (!device) return tn_last_status();
     if (device->is_host || atomic_load(&device->opened) != 1) return TN_OK;
+    TN__TRY(tn__device_check(device));
     TN__TRY(run_ends(device, false));
     return tn__device_finish(device);
 }
