@@ -35,6 +35,34 @@ void tn__unlock(tn__mutex *m)
     pthread_mutex_unlock(m);
 }
 
+enum { MOST_OVER_FORK = 8 };
+static tn__mutex *over_fork[MOST_OVER_FORK];
+static int over_fork_count;
+static pthread_once_t over_fork_once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    for (int i = 0; i < over_fork_count; i++) pthread_mutex_lock(over_fork[i]);
+}
+
+static void after_fork(void)
+{
+    for (int i = over_fork_count - 1; i >= 0; i--) pthread_mutex_unlock(over_fork[i]);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+void tn__lock_over_fork(tn__mutex *m)
+{
+    (void)pthread_once(&over_fork_once, watch_forks);
+    for (int i = 0; i < over_fork_count; i++)
+        if (over_fork[i] == m) return;
+    if (over_fork_count < MOST_OVER_FORK) over_fork[over_fork_count++] = m;
+}
+
 double tn__seconds(void)
 {
     struct timespec now;

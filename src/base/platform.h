@@ -13,6 +13,10 @@ void tn__mutex_destroy(tn__mutex *m);
 void tn__lock(tn__mutex *m);
 void tn__unlock(tn__mutex *m);
 
+/* A lock whose data a forked child goes on using: held over fork, so that no thread is in the middle of it. Once for each, in the
+ * order in which they nest; none may be held. */
+void tn__lock_over_fork(tn__mutex *m);
+
 double tn__seconds(void); /* monotonic */
 long tn__process_id(void);
 uint64_t tn__physical_memory(void); /* bytes; 0 when unknown */

@@ -163,3 +163,8 @@ const char *tn_get(const char *name)
     const int i = name ? find(name) : -1;
     return i < 0 ? NULL : tn__setting_text((tn__setting)i, NULL);
 }
+
+void tn__settings_over_fork(void)
+{
+    tn__lock_over_fork(&lock);
+}

@@ -21,4 +21,7 @@ uint64_t tn__setting_bytes(tn__setting which); /* 0 when unset or malformed */
 /* Counts changes of any setting, so that readers may cache. */
 uint64_t tn__settings_version(void);
 
+/* A forked child goes on using the settings (once, at the library's start). */
+void tn__settings_over_fork(void);
+
 #endif

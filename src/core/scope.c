@@ -127,3 +127,8 @@ tn_status tn_scope_pop(tn_scope scope)
     }
     return code;
 }
+
+void tn__scope_over_fork(void)
+{
+    tn__lock_over_fork(&list_lock);
+}

@@ -14,4 +14,7 @@ void tn__tensor_unref(tn_tensor *x);
 void tn__scope_pause(void);
 void tn__scope_resume(void);
 
+/* A forked child goes on using its scopes (once, at the library's start). */
+void tn__scope_over_fork(void);
+
 #endif

@@ -1,6 +1,7 @@
 /* Recording: from operands to a pending node, or to bytes on host. */
 #include "base/alloc.h"
 #include "base/settings.h"
+#include "core/scope.h"
 #include "graph/graph.h"
 #include "graph/move.h"
 #include "graph/run.h"
@@ -365,6 +366,13 @@ void tn__graph_start(void)
     static tn__mutex lock = TN__MUTEX_INIT;
     if (atomic_load_explicit(&started, memory_order_acquire)) return;
     tn__lock(&lock);
+    if (atomic_load(&started)) {
+        tn__unlock(&lock);
+        return;
+    }
+    tn__scope_over_fork();
+    tn__lock_over_fork(&tn__host()->memory_lock);
+    tn__settings_over_fork();
     tn__owner = (tn__value_owner){.free_bytes = free_bytes, .free_node = free_node, .device_name = device_name};
     tn__set_pressure_hook(run_under_pressure);
     tn__set_close_hook(close_graph);
