@@ -257,7 +257,10 @@ static void *add_often(void *constant)
 {
     tn__device *device = tn__device_use(kit_device()); /* the first use is a race, too */
     for (int i = 0; device && i < ADDS; i++)
-        if (kit_add(device, *(const float *)constant) != TN_OK) return NULL;
+        if (kit_add(device, *(const float *)constant) != TN_OK) {
+            printf("addition %d: %s\n", i, tn_last_error());
+            return NULL;
+        }
     return device;
 }
 

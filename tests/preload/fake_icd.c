@@ -324,6 +324,22 @@ EXPORT cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to
     return PASS(clEnqueueCopyBuffer, (queue, from, to, from_offset, to_offset, size, count, events, event));
 }
 
+EXPORT cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *event)
+{
+    return PASS(clEnqueueMarkerWithWaitList, (queue, count, events, event));
+}
+
+EXPORT cl_int clWaitForEvents(cl_uint count, const cl_event *events)
+{
+    FAULT(clWaitForEvents);
+    return PASS(clWaitForEvents, (count, events));
+}
+
+EXPORT cl_int clReleaseEvent(cl_event event)
+{
+    return PASS(clReleaseEvent, (event));
+}
+
 EXPORT cl_int clFlush(cl_command_queue queue)
 {
     return PASS(clFlush, (queue));

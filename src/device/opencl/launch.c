@@ -54,13 +54,12 @@ tn_status tn__cl_launch(tn__kernel *base, const tn__argument *arguments, int cou
     tn__lock(&kernel->lock);
     cl_int code = set_arguments(kernel, arguments, count, &at);
     const bool set = code == CL_SUCCESS;
-    /* Before the launch: rusticl's clFinish waits for launches that are not flushed yet, and for nothing when there are none. */
-    if (atomic_fetch_add_explicit(&state->unflushed, 1, memory_order_relaxed) % FLUSH_EVERY == FLUSH_EVERY - 1)
-        state->cl->Flush(state->queue);
     if (set)
         code = state->cl->EnqueueNDRangeKernel(state->queue, kernel->kernel, 1, NULL, &global_size,
                                                local ? &local_size : NULL, 0, NULL, NULL);
     tn__unlock(&kernel->lock);
+    if (atomic_fetch_add_explicit(&state->unflushed, 1, memory_order_relaxed) % FLUSH_EVERY == FLUSH_EVERY - 1)
+        state->cl->Flush(state->queue);
     if (code != CL_SUCCESS && !set && !tn__cl_is_memory(code))
         return tn__fail(TN_INTERNAL, "%s: argument %d of kernel %s: clSetKernelArg gives %d (%s)", device->name, at,
                         kernel->name, (int)code, tn__cl_error_name(code));
