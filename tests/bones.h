@@ -25,17 +25,6 @@ static inline void bones_never_use_memory_twice(void)
     (void)tn_memory_set_cache(test_device(), 0);
 }
 
-/* Its search for uninitialised values does not know LLVM's freeze, which a quotient beside its remainder leaves; without optimization
- * there is none, and all is four times slower. */
-static inline void bones_oclgrind_without_optimizing(bool on)
-{
-    if (!test_is("oclgrind")) return;
-    if (on)
-        setenv("OCLGRIND_BUILD_OPTIONS", "-O0", 1);
-    else
-        unsetenv("OCLGRIND_BUILD_OPTIONS");
-}
-
 static tn_scope bones_scope;
 
 static inline void bones_push(void)
@@ -48,7 +37,6 @@ static inline void bones_push(void)
 /* BONES_TRACE=1 names each test at its end, among what drivers print. */
 static inline void bones_pop(void)
 {
-    bones_oclgrind_without_optimizing(false);
     if (getenv("BONES_TRACE")) fprintf(stderr, "-- %s\n", test_name());
     (void)tn_scope_pop(bones_scope);
     tn_clear_error();

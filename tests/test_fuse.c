@@ -240,7 +240,6 @@ END_TEST
 
 START_TEST(integer_division_is_pythons_and_never_traps)
 {
-    bones_oclgrind_without_optimizing(true);
     tn_tensor *a = test_i32(TN_SHAPE(8), {-7, 7, -7, 7, 5, -5, INT32_MIN, INT32_MIN}),
               *b = test_i32(TN_SHAPE(8), {2, -2, -2, 2, 0, 0, -1, 1});
     ck_tensor_i32(tn_floor_divide(a, b), {-4, -4, 3, 3, 0, 0, INT32_MIN, INT32_MIN});
@@ -274,7 +273,6 @@ END_TEST
 
 START_TEST(bone_09_each_operation_rounds_to_its_dtype)
 {
-    bones_oclgrind_without_optimizing(true);
     tn_tensor *one = test_values(TN_F16, TN_SHAPE(2), {1, 2048}), *tiny = test_values(TN_F16, TN_SHAPE(2), {0x1p-11, 1});
     ck_launches(1, ck_values(tn_add(tn_add(one, tiny), tiny), {1, 2048})); /* in f32: 1.0009765625 and 2050 */
     tn_tensor *b = test_values(TN_BF16, TN_SHAPE(2), {256, -256}), *c = test_values(TN_BF16, TN_SHAPE(2), {1, -1});
@@ -426,7 +424,6 @@ END_TEST
 
 START_TEST(C75_tiles_fit_into_small_local_memory)
 {
-    bones_oclgrind_without_optimizing(true);
     const tn_device_info info = bones_info(test_device());
     tn_tensor *a = tn_remainder(ramp(TN_F32, TN_SHAPE(64, 64), test_device()), tn_int(7)),
               *b = tn_remainder(ramp(TN_F32, TN_SHAPE(64, 64), test_device()), tn_int(5));

@@ -24,9 +24,11 @@ static void find_culprit(const program *p, const char *device)
         const int wrong = ran ? program_check(p, i, bytes, &first, &count) : 0;
         if (wrong) {
             const term *t = &p->terms[i];
-            printf("  asked for alone, t%d is the first to be wrong: %d of %lld elements; element %lld is %.17g instead of %.17Lg (within %g)\n", i, wrong,
-                   (long long)t->count, (long long)first, test_number(t->dtype, bytes + (size_t)first * tn_dtype_size(t->dtype)),
-                   reference_float(t->value[first]), t->error[first]);
+            printf("  asked for alone, t%d is the first to be wrong: %d of %lld elements; element %lld is %.17g instead of %.17Lg "
+                   "(within %g)\n",
+                   i, wrong, (long long)t->count, (long long)first,
+                   test_number(t->dtype, bytes + (size_t)first * tn_dtype_size(t->dtype)), reference_float(t->value[first]),
+                   t->error[first]);
         }
         free(bytes);
         (void)tn_scope_pop(scope);
@@ -54,9 +56,10 @@ static bool outputs_right(const program *p, tn_tensor *const *x, const char *dev
         const int wrong = status == TN_OK ? program_check(p, i, bytes, &first, &checked) : 0;
         if (status != TN_OK) printf("  FAULT %s, %s: reading t%d: %s\n", device, how, i, tn_last_error());
         if (wrong)
-            printf("  FAULT %s, %s: t%d has %d wrong elements of %lld; element %lld is %.17g instead of %.17Lg (within %g)\n", device, how, i, wrong,
-                   (long long)t->count, (long long)first, test_number(t->dtype, bytes + (size_t)first * tn_dtype_size(t->dtype)),
-                   reference_float(t->value[first]), t->error[first]);
+            printf("  FAULT %s, %s: t%d has %d wrong elements of %lld; element %lld is %.17g instead of %.17Lg (within %g)\n",
+                   device, how, i, wrong, (long long)t->count, (long long)first,
+                   test_number(t->dtype, bytes + (size_t)first * tn_dtype_size(t->dtype)), reference_float(t->value[first]),
+                   t->error[first]);
         right = right && status == TN_OK && wrong == 0;
         elements += t->count;
         exact_terms += t->exact;
@@ -142,14 +145,21 @@ START_TEST(every_row_dtype_and_view_occurred)
     printf("\n  others");
     for (int k = TERM_CAST; k < TERM_KINDS; k++) printf(" %s %d", term_name((term_kind)k), used.kinds[k]);
     ck_ok(tn_device_query(test_device(), &info));
-    printf("\n  %lld of %lld elements bounded, %lld exact results; %llu programs built, %llu launches\n", (long long)checked, (long long)elements, (long long)exact_terms,
-           (unsigned long long)info.programs_built, (unsigned long long)info.launches);
+    printf("\n  %lld of %lld elements bounded, %lld exact results; %llu programs built, %llu launches\n", (long long)checked,
+           (long long)elements, (long long)exact_terms, (unsigned long long)info.programs_built, (unsigned long long)info.launches);
     for (int r = 0; r < TN__ROWS; r++) ck_assert_msg(used.rows[r] > 0, "no case of %s", tn__rows[r].name);
-    for (int d = 0; d < TN_DTYPE_COUNT; d++) ck_assert_msg(used.dtypes[d] > 0 || (d == TN_F64 && used.without_f64), "no case in %s", tn_dtype_name((tn_dtype)d));
+    for (int d = 0; d < TN_DTYPE_COUNT; d++)
+        ck_assert_msg(used.dtypes[d] > 0 || (d == TN_F64 && used.without_f64), "no case in %s", tn_dtype_name((tn_dtype)d));
     for (int k = TERM_CAST; k < TERM_KINDS; k++) ck_assert_msg(used.kinds[k] > 0, "no case of %s", term_name((term_kind)k));
     ck_assert_msg(checked * 10 >= elements * 8, "only %lld of %lld elements are bounded", (long long)checked, (long long)elements);
 }
 END_TEST
 
-TN_SUITE(random, programs_on_host_give_what_the_reference_gives, programs_fused_and_eager_give_what_the_reference_gives,
-         every_row_dtype_and_view_occurred)
+/* A kernel is hardly used again, and saving it costs PoCL as much as building it. */
+static void set_up(void)
+{
+    (void)tn_set("cache_dir", "");
+}
+
+TEST_MAIN("random", set_up, NULL, programs_on_host_give_what_the_reference_gives,
+          programs_fused_and_eager_give_what_the_reference_gives, every_row_dtype_and_view_occurred)

@@ -37,18 +37,23 @@ static bool takes(tn_dtype dtype)
     return dtype != TN_F64 || test_has_f64();
 }
 
+static bool on_pocl(void)
+{
+    return strcmp(test_device(), "cpu:0") == 0;
+}
+
 /* Rows that always see every layout. */
 static bool is_pilot(int r, tn_dtype dtype)
 {
-    const tn__row *row = &tn__rows[r];
-    return dtype == TN_F32 && !test_is("rusticl-deep") && (strcmp(row->name, "sub") == 0 || strcmp(row->name, "where") == 0 || strcmp(row->name, "abs") == 0);
+    const char *name = tn__rows[r].name;
+    return dtype == TN_F32 && (strcmp(name, "sub") == 0 || (!on_pocl() && strcmp(name, "where") == 0));
 }
 
-/* Which cases run where not all can: each kernel costs a driver's compiler a tenth of a second. */
+/* Which cases run where not all can: a kernel costs PoCL up to half a second, rusticl a twentieth. */
 typedef struct choice {
-    bool any;            /* of this row and dtype */
-    test_layout plain;   /* one of those whose kernels are the same */
-    test_layout dear;    /* one with a kernel of its own; LAYOUTS: none */
+    bool any;          /* of this row and dtype */
+    test_layout plain; /* one of those whose kernels are the same */
+    test_layout dear;  /* one with a kernel of its own; LAYOUTS: none */
     bool guards;
 } choice;
 
@@ -68,9 +73,8 @@ static choice choose(int r, tn_dtype dtype)
     const int at = (int)test_below(&mixed, 1 << 20);
     const bool converts = tn__rows[r].inputs == TN__REAL && !tn_dtype_is_float(dtype);
     choice c = {.plain = plain[at % 4], .dear = at / 4 % 4 == 0 ? dear[at / 16 % 4] : LAYOUTS, .guards = at / 4 % 4 == 1};
-    if (test_is("rusticl-deep")) c.any = at / 64 % 8 == 0;
-    else c.any = converts ? at / 64 % 4 == 0 : at / 64 % 8 < 5;
-    c.any = c.any || dtype == sure_dtype(r);
+    const int percent = (on_pocl() ? (dtype == TN_F64 ? 35 : 15) : 80) / (converts ? 3 : 1);
+    c.any = at / 64 % 100 < percent || dtype == sure_dtype(r);
     return c;
 }
 
@@ -111,7 +115,12 @@ static void sweep_rows(tn_dtype dtype)
     end_of_faults();
 }
 
-#define DT(id, name, ...) START_TEST(rows_in_##name) { sweep_rows(TN_##id); } END_TEST
+#define DT(id, name, ...)      \
+    START_TEST(rows_in_##name) \
+    {                          \
+        sweep_rows(TN_##id);   \
+    }                          \
+    END_TEST
 #include "tables/dtypes.def"
 #undef DT
 
@@ -170,25 +179,33 @@ static void cast_all(tn_dtype from, test_layout layout)
 static void sweep_casts(tn_dtype from)
 {
     TN_SKIP_IF(!takes(from), "the device has no f64");
-    const int chosen_one = test_is("rusticl-deep") ? LAYOUT_ODD : (turn() + (int)from) % LAYOUTS;
+    const int one = (turn() + (int)from) % LAYOUTS;
+    const bool all = on_host() || test_long(), here = !on_pocl() || from == TN_F64 || (turn() + (int)from) % 2 == 0;
     for (int layout = 0; layout < LAYOUTS; layout++)
-        if (on_host() || test_long() || layout == LAYOUT_EMPTY || layout == chosen_one) cast_all(from, (test_layout)layout);
+        if (all || layout == LAYOUT_EMPTY || (here && layout == one)) cast_all(from, (test_layout)layout);
     end_of_faults();
 }
 
-#define DT(id, name, ...) START_TEST(casts_of_##name) { sweep_casts(TN_##id); } END_TEST
+#define DT(id, name, ...)       \
+    START_TEST(casts_of_##name) \
+    {                           \
+        sweep_casts(TN_##id);   \
+    }                           \
+    END_TEST
 #include "tables/dtypes.def"
 #undef DT
 
 /* ---- the contract's lines ---- */
 
 /* Checks two-operand functions on pairs of numbers, in one dtype. */
-static void pairs(tn_tensor *(*f)(tn_tensor *, tn_tensor *), tn_dtype dtype, const double (*row)[3], int count, const char *file, int line)
+static void pairs(tn_tensor *(*f)(tn_tensor *, tn_tensor *), tn_dtype dtype, const double (*row)[3], int count, const char *file,
+                  int line)
 {
     double a[32], b[32], want[32];
     for (int i = 0; i < count; i++) a[i] = row[i][0], b[i] = row[i][1], want[i] = row[i][2];
     const tn_shape shape = TN_SHAPE(count);
-    tn_tensor *x = test_tensor_from(dtype, shape, a, (size_t)count, file, line), *y = test_tensor_from(dtype, shape, b, (size_t)count, file, line);
+    tn_tensor *x = test_tensor_from(dtype, shape, a, (size_t)count, file, line),
+              *y = test_tensor_from(dtype, shape, b, (size_t)count, file, line);
     tn_tensor *z = f(x, y);
     test_equals_numbers(z, want, (size_t)count, 0, test_name(), file, line);
     tn_release(z);
@@ -196,16 +213,47 @@ static void pairs(tn_tensor *(*f)(tn_tensor *, tn_tensor *), tn_dtype dtype, con
     tn_release(x);
     test_case_passed();
 }
-#define PAIRS(f, dtype, ...) \
-    pairs(f, dtype, (const double[][3])__VA_ARGS__, (int)(sizeof((const double[][3])__VA_ARGS__) / sizeof(double[3])), __FILE__, __LINE__)
+#define PAIRS(f, dtype, ...)                                                                                                     \
+    pairs(f, dtype, (const double[][3])__VA_ARGS__, (int)(sizeof((const double[][3])__VA_ARGS__) / sizeof(double[3])), __FILE__, \
+          __LINE__)
 
 START_TEST(floor_division_and_remainder_are_Pythons)
 {
-    PAIRS(tn_floor_divide, TN_F32, {{-7, 2, -4}, {7, -2, -4}, {7, 2, 3}, {-7, -2, 3}, {5, -INFINITY, -1}, {-5, INFINITY, -1}, {5, INFINITY, 0},
-                                    {INFINITY, 2, NAN}, {1, 0, INFINITY}, {-1, 0, -INFINITY}, {0, 0, NAN}, {NAN, 1, NAN}, {1, 0.1f, 9}, {6, 0.5, 12}});
-    PAIRS(tn_remainder, TN_F32, {{-7, 2, 1}, {7, -2, -1}, {7, 2, 1}, {-7, -2, -1}, {-5, INFINITY, INFINITY}, {5, INFINITY, 5}, {5, -INFINITY, -INFINITY},
-                                 {INFINITY, 2, NAN}, {1, 0, NAN}, {5.5, 2, 1.5}, {-5.5, 2, 0.5}});
-    PAIRS(tn_floor_divide, TN_I32, {{-7, 2, -4}, {7, -2, -4}, {-7, -2, 3}, {7, 0, 0}, {0, 0, 0}, {-2147483648.0, -1, -2147483648.0}, {-2147483648.0, 1, -2147483648.0}});
+    PAIRS(tn_floor_divide, TN_F32,
+          {{-7, 2, -4},
+           {7, -2, -4},
+           {7, 2, 3},
+           {-7, -2, 3},
+           {5, -INFINITY, -1},
+           {-5, INFINITY, -1},
+           {5, INFINITY, 0},
+           {INFINITY, 2, NAN},
+           {1, 0, INFINITY},
+           {-1, 0, -INFINITY},
+           {0, 0, NAN},
+           {NAN, 1, NAN},
+           {1, 0.1f, 9},
+           {6, 0.5, 12}});
+    PAIRS(tn_remainder, TN_F32,
+          {{-7, 2, 1},
+           {7, -2, -1},
+           {7, 2, 1},
+           {-7, -2, -1},
+           {-5, INFINITY, INFINITY},
+           {5, INFINITY, 5},
+           {5, -INFINITY, -INFINITY},
+           {INFINITY, 2, NAN},
+           {1, 0, NAN},
+           {5.5, 2, 1.5},
+           {-5.5, 2, 0.5}});
+    PAIRS(tn_floor_divide, TN_I32,
+          {{-7, 2, -4},
+           {7, -2, -4},
+           {-7, -2, 3},
+           {7, 0, 0},
+           {0, 0, 0},
+           {-2147483648.0, -1, -2147483648.0},
+           {-2147483648.0, 1, -2147483648.0}});
     PAIRS(tn_remainder, TN_I32, {{-7, 2, 1}, {7, -2, -1}, {-7, -2, -1}, {7, 0, 0}, {-2147483648.0, -1, 0}, {-2147483648.0, 3, 1}});
     PAIRS(tn_floor_divide, TN_I8, {{-128, -1, -128}, {-128, 0, 0}, {127, -2, -64}, {-7, 2, -4}});
     PAIRS(tn_remainder, TN_I8, {{-128, -1, 0}, {-7, 2, 1}, {127, -2, -1}});
@@ -232,7 +280,9 @@ START_TEST(integers_wrap_and_their_powers_too)
     PAIRS(tn_add, TN_I32, {{2147483647.0, 1, -2147483648.0}});
     PAIRS(tn_sub, TN_U8, {{0, 1, 255}});
     PAIRS(tn_mul, TN_I16, {{256, 256, 0}, {300, 300, 24464}});
-    PAIRS(tn_pow, TN_I32, {{3, 4, 81}, {2, 31, -2147483648.0}, {2, 32, 0}, {0, 0, 1}, {-1, -3, -1}, {-1, -2, 1}, {1, -5, 1}, {2, -1, 0}, {0, -1, 0}});
+    PAIRS(
+        tn_pow, TN_I32,
+        {{3, 4, 81}, {2, 31, -2147483648.0}, {2, 32, 0}, {0, 0, 1}, {-1, -3, -1}, {-1, -2, 1}, {1, -5, 1}, {2, -1, 0}, {0, -1, 0}});
     PAIRS(tn_pow, TN_U8, {{3, 5, 243}, {3, 6, 217}, {2, 8, 0}});
     tn_tensor *x = test_i32(TN_SHAPE(2), {1, 2}), *minus = tn_int(-1);
     ck_fails(tn_pow(x, minus), TN_ARGUMENT, "pow", "-1");
@@ -246,8 +296,9 @@ START_TEST(C25_NaN_propagates_through_extremes)
     PAIRS(tn_maximum, TN_F32, {{0, NAN, NAN}, {NAN, 0, NAN}, {1, 2, 2}, {-INFINITY, NAN, NAN}});
     PAIRS(tn_minimum, TN_F32, {{0, NAN, NAN}, {NAN, 0, NAN}, {1, 2, 1}});
     tn_tensor *x = test_f32(TN_SHAPE(4), {NAN, -1, 0.5, 7}), *zero = tn_int(0), *one = tn_int(1), *nan = tn_float(NAN);
-    tn_tensor *relu = tn_relu(x), *within = tn_clamp(x, zero, one), *crossed = tn_clamp(x, one, zero), *above = tn_clamp(x, zero, TN_NONE),
-              *below = tn_clamp(x, TN_NONE, one), *bound = tn_clamp(x, nan, one), *sign = tn_sign(x);
+    tn_tensor *relu = tn_relu(x), *within = tn_clamp(x, zero, one), *crossed = tn_clamp(x, one, zero),
+              *above = tn_clamp(x, zero, TN_NONE), *below = tn_clamp(x, TN_NONE, one), *bound = tn_clamp(x, nan, one),
+              *sign = tn_sign(x);
     ck_tensor_f32(relu, {NAN, 0, 0.5, 7});
     ck_tensor_f32(within, {NAN, 0, 0.5, 1});
     ck_tensor_f32(crossed, {NAN, 0, 0, 0});
@@ -268,7 +319,8 @@ START_TEST(C27_floats_saturate_as_integers_and_NaN_is_0)
     ck_tensor_i32(i, {0, 2147483647, INT32_MIN, 2147483647, -1, 300});
     ck_tensor_u8(u, {0, 255, 0, 255, 0, 255});
     ck_tensor_bool(b, {1, 1, 1, 1, 1, 1});
-    tn_tensor *wide = test_i64(TN_SHAPE(3), {16842753, -16842753, 16777217}), *half = tn_cast(wide, TN_BF16), *single = tn_cast(wide, TN_F32);
+    tn_tensor *wide = test_i64(TN_SHAPE(3), {16842753, -16842753, 16777217}), *half = tn_cast(wide, TN_BF16),
+              *single = tn_cast(wide, TN_F32);
     ck_values(half, {16908288, -16908288, 16777216});
     ck_values(single, {16842752, -16842752, 16777216});
     tn_tensor *all[] = {x, i, u, b, wide, half, single};
@@ -316,10 +368,12 @@ END_TEST
 
 START_TEST(C15_operands_of_different_layouts_meet_by_their_indices)
 {
-    tn_tensor *a = test_f32(TN_SHAPE(2, 2), {0, 1, 0, 0}), *stored = test_f32(TN_SHAPE(2, 2), {0, 0, 1, 0}), *b = tn_transpose(stored, 0, 1);
+    tn_tensor *a = test_f32(TN_SHAPE(2, 2), {0, 1, 0, 0}), *stored = test_f32(TN_SHAPE(2, 2), {0, 0, 1, 0}),
+              *b = tn_transpose(stored, 0, 1);
     tn_tensor *sum = tn_add(a, b);
     ck_tensor_f32(sum, {0, 2, 0, 0});
-    tn_tensor *cube = tn_arange(TN_I32, 0, 8, 1, test_device()), *x = tn_view(cube, TN_SHAPE(2, 2, 2)), *y = tn_select(x, 2, 1), *z = tn_clone(y);
+    tn_tensor *cube = tn_arange(TN_I32, 0, 8, 1, test_device()), *x = tn_view(cube, TN_SHAPE(2, 2, 2)), *y = tn_select(x, 2, 1),
+              *z = tn_clone(y);
     ck_tensor_i32(z, {1, 3, 5, 7});
     tn_tensor *all[] = {a, stored, b, sum, cube, x, y, z};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tn_release(all[i]);
@@ -328,7 +382,8 @@ END_TEST
 
 START_TEST(C18_views_of_views_add_at_odd_places)
 {
-    tn_tensor *x = tn_arange(TN_F32, 0, 10, 1, test_device()), *zero = tn_int(0), *a = tn_slice(x, 0, 1, 5, 1), *b = tn_slice(a, 0, 1, 3, 1);
+    tn_tensor *x = tn_arange(TN_F32, 0, 10, 1, test_device()), *zero = tn_int(0), *a = tn_slice(x, 0, 1, 5, 1),
+              *b = tn_slice(a, 0, 1, 3, 1);
     tn_tensor *y = tn_add(a, zero), *z = tn_add(b, zero);
     ck_tensor_f32(y, {1, 2, 3, 4});
     ck_tensor_f32(z, {2, 3});
@@ -342,7 +397,8 @@ START_TEST(scalars_are_weak_and_enter_in_the_compute_type)
     tn_tensor *x = test_values(TN_F16, TN_SHAPE(3), {1, 2, 3}), *tenth = tn_float(0.1), *y = tn_mul(x, tenth);
     ck_assert_int_eq(tn_dtype_of(y), TN_F16);
     ck_close(y, 0.6, {0.1f * 1.0, 0.1f * 2.0, 0.1f * 3.0});
-    tn_tensor *bytes = test_u8(TN_SHAPE(2), {1, 255}), *one = tn_int(1), *big = tn_int(300), *minus = tn_int(-1), *half = tn_float(0.5);
+    tn_tensor *bytes = test_u8(TN_SHAPE(2), {1, 255}), *one = tn_int(1), *big = tn_int(300), *minus = tn_int(-1),
+              *half = tn_float(0.5);
     tn_tensor *sum = tn_add(bytes, one), *mixed = tn_mul(bytes, half);
     ck_tensor_u8(sum, {2, 0});
     ck_tensor_f32(mixed, {0.5, 127.5});
@@ -355,7 +411,8 @@ END_TEST
 
 START_TEST(where_takes_any_number_as_its_condition)
 {
-    tn_tensor *c = test_f32(TN_SHAPE(4), {0, -0.0f, NAN, 0.25}), *a = test_i32(TN_SHAPE(4), {1, 2, 3, 4}), *b = tn_int(-1), *y = tn_where(c, a, b);
+    tn_tensor *c = test_f32(TN_SHAPE(4), {0, -0.0f, NAN, 0.25}), *a = test_i32(TN_SHAPE(4), {1, 2, 3, 4}), *b = tn_int(-1),
+              *y = tn_where(c, a, b);
     ck_tensor_i32(y, {-1, -1, 3, 4});
     tn_tensor *all[] = {c, a, b, y};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tn_release(all[i]);
@@ -364,14 +421,17 @@ END_TEST
 
 START_TEST(promotion_is_PyTorchs_and_beyond)
 {
-    static const struct { tn_dtype a, b, to; } table[] = {
-        {TN_F16, TN_BF16, TN_F32}, {TN_F16, TN_I64, TN_F16}, {TN_U8, TN_I8, TN_I16}, {TN_BOOL, TN_U16, TN_U16}, {TN_U8, TN_U32, TN_U32},
-        {TN_U16, TN_I8, TN_I32}, {TN_U16, TN_I64, TN_I64}, {TN_U32, TN_I8, TN_I64}, {TN_F32, TN_U64, TN_F32}, {TN_I32, TN_I8, TN_I32}};
+    static const struct {
+        tn_dtype a, b, to;
+    } table[] = {{TN_F16, TN_BF16, TN_F32}, {TN_F16, TN_I64, TN_F16}, {TN_U8, TN_I8, TN_I16},   {TN_BOOL, TN_U16, TN_U16},
+                 {TN_U8, TN_U32, TN_U32},   {TN_U16, TN_I8, TN_I32},  {TN_U16, TN_I64, TN_I64}, {TN_U32, TN_I8, TN_I64},
+                 {TN_F32, TN_U64, TN_F32},  {TN_I32, TN_I8, TN_I32}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        tn_tensor *a = test_values(table[i].a, TN_SHAPE(2), {1, 0}), *b = test_values(table[i].b, TN_SHAPE(2), {1, 1}), *y = tn_maximum(a, b), *z = tn_maximum(b, a);
+        tn_tensor *a = test_values(table[i].a, TN_SHAPE(2), {1, 0}), *b = test_values(table[i].b, TN_SHAPE(2), {1, 1}),
+                  *y = tn_maximum(a, b), *z = tn_maximum(b, a);
         ck_assert_int_eq(tn_dtype_of(ck_made(y)), table[i].to);
-        ck_same(y, z);
-        ck_values(y, {1, 1});
+        ck_assert_int_eq(tn_dtype_of(ck_made(z)), table[i].to);
+        if (!on_pocl() || i % 4 == 0) ck_values(y, {1, 1});
         tn_release(a);
         tn_release(b);
         tn_release(y);
@@ -398,14 +458,15 @@ START_TEST(every_row_dtype_layout_and_cast_occurred)
     printf("\n");
     tn_device_info info;
     ck_ok(tn_device_query(test_device(), &info));
-    printf("  programs: %llu built, %llu loaded; launches: %llu\n", (unsigned long long)info.programs_built, (unsigned long long)info.programs_loaded,
-           (unsigned long long)info.launches);
+    printf("  programs: %llu built, %llu loaded; launches: %llu\n", (unsigned long long)info.programs_built,
+           (unsigned long long)info.programs_loaded, (unsigned long long)info.launches);
     for (int r = 0; r < TN__ROWS; r++) ck_assert_msg(row_cases[r] > 0, "no case of %s", tn__rows[r].name);
     for (int l = 0; l < LAYOUTS; l++) ck_assert_msg(layout_cases[l] > 0, "no case of %s", layout_name((test_layout)l));
     for (int d = 0; d < TN_DTYPE_COUNT; d++) {
         ck_assert_msg(dtype_cases[d] > 0 || !takes((tn_dtype)d), "no case in %s", tn_dtype_name((tn_dtype)d));
         for (int to = 0; to < TN_DTYPE_COUNT; to++)
-            ck_assert_msg(cast_cases[d][to] > 0 || !takes((tn_dtype)d) || !takes((tn_dtype)to), "no cast of %s to %s", tn_dtype_name((tn_dtype)d), tn_dtype_name((tn_dtype)to));
+            ck_assert_msg(cast_cases[d][to] > 0 || !takes((tn_dtype)d) || !takes((tn_dtype)to), "no cast of %s to %s",
+                          tn_dtype_name((tn_dtype)d), tn_dtype_name((tn_dtype)to));
     }
 }
 END_TEST

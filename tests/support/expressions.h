@@ -37,19 +37,19 @@ typedef enum term_kind {
 typedef struct term {
     term_kind kind;
     int operand[3];
-    int row;              /* TERM_ROW: of the table */
+    int row; /* TERM_ROW: of the table */
     tn_dtype dtype;
     tn_shape shape;
-    bool weak;            /* a scalar */
+    bool weak; /* a scalar */
     bool exact;
     double scalar;
-    int axis, other;      /* of views and reductions */
+    int axis, other; /* of views and reductions */
     int64_t start, stop, step;
     tn_axes axes;
     bool keepdim;
     int64_t count;
     reference_number *value;
-    double *error;        /* absolute; infinite: anything goes */
+    double *error; /* absolute; infinite: anything goes */
 } term;
 
 typedef struct program {
@@ -59,7 +59,7 @@ typedef struct program {
     int outputs[OUTPUTS], outputs_count;
 } program;
 
-/* What programs may use, and how often each thing occurred so far. */
+/* What programs may use, and how often each thing occurred so far. A program depends on its seed and on without_f64 alone. */
 typedef struct usage {
     bool without_f64;
     int rows[64], dtypes[TN_DTYPE_COUNT], kinds[TERM_KINDS];

@@ -44,8 +44,7 @@ static tn_shape base_shape(test_layout layout, int which, int arity)
     case LAYOUT_OFFSET: return TN_SHAPE(s.dim[0] * s.dim[1] + 11);
     case LAYOUT_BROADCAST:
         return arity == 1 || which == 0 ? TN_SHAPE(1, s.dim[1]) : which == 1 ? TN_SHAPE(s.dim[0], 1) : TN_SHAPE(s.dim[1]);
-    case LAYOUT_NEGATIVE:
-        return which == 0 ? s : which == 1 ? TN_SHAPE(2 * s.dim[0], s.dim[1]) : TN_SHAPE(s.dim[0], 2 * s.dim[1]);
+    case LAYOUT_NEGATIVE: return which == 0 ? s : which == 1 ? TN_SHAPE(2 * s.dim[0], s.dim[1]) : TN_SHAPE(s.dim[0], 2 * s.dim[1]);
     case LAYOUT_CHANNELS_LAST: return TN_SHAPE(s.dim[0], s.dim[2], s.dim[3], s.dim[1]);
     case LAYOUT_ZERO_D: return TN_SHAPE(5);
     default: return s;
@@ -76,7 +75,7 @@ static tn_tensor *window(test_layout layout, int which, int arity, tn_tensor *ba
     case LAYOUT_ZERO_D: return tn_select(base, 0, 2);
     default: break;
     }
-    return tn_retain(base);
+    return base;
 }
 
 /* Places of the operand's elements in the base's memory, row-major over the result's shape. */
@@ -103,7 +102,7 @@ tn_tensor *layout_tensor(test_layout layout, int which, int arity, tn_dtype dtyp
     tn_tensor *base = ck_made(tn_zeros(dtype, shape, "host")), *x = ck_made(window(layout, which, arity, base));
     places(x, layout_shape(layout), place);
     const int64_t elements = tn_numel(base);
-    tn_release(x);
+    if (x != base) tn_release(x);
     tn_release(base);
 
     char *bytes = malloc((size_t)elements * size + 8);
@@ -113,7 +112,7 @@ tn_tensor *layout_tensor(test_layout layout, int which, int arity, tn_dtype dtyp
     base = ck_made(tn_from(dtype, shape, bytes, device));
     free(bytes);
     x = ck_made(window(layout, which, arity, base));
-    tn_release(base);
+    if (x != base) tn_release(base);
     return x;
 }
 
@@ -135,7 +134,8 @@ void layout_of_result(tn_shape shape, tn_tensor *const *operands, int count, int
         if (sets_order(operands[i], shape)) first = operands[i];
     for (int a = 0; a < shape.ndim; a++) { /* insertion: slowest first, equal ones as they stand */
         int at = a;
-        for (; first && at > 0 && llabs(tn_stride(first, order[at - 1])) < llabs(tn_stride(first, a)); at--) order[at] = order[at - 1];
+        for (; first && at > 0 && llabs(tn_stride(first, order[at - 1])) < llabs(tn_stride(first, a)); at--)
+            order[at] = order[at - 1];
         order[at] = a;
     }
     int64_t dense = 1;

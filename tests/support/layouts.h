@@ -13,7 +13,7 @@ typedef enum test_layout {
     LAYOUT_CHANNELS_LAST, /* [n, c, h, w] that lies as [n, h, w, c] */
     LAYOUT_EMPTY,
     LAYOUT_ZERO_D,
-    LAYOUT_ODD,           /* row-major, of odd extents */
+    LAYOUT_ODD, /* row-major, of odd extents */
     LAYOUTS
 } test_layout;
 

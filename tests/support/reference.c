@@ -43,10 +43,14 @@ reference_number reference_load(tn_dtype dtype, const void *p)
     reference_number n = {.dtype = dtype};
     uint64_t u;
     int64_t l;
-    if (tn_dtype_is_float(dtype)) n.f = (long double)test_number(dtype, p);
-    else if (dtype == TN_U64) memcpy(&u, p, 8), n.i = (reference_int)u;
-    else if (dtype == TN_I64) memcpy(&l, p, 8), n.i = l;
-    else n.i = (reference_int)test_number(dtype, p);
+    if (tn_dtype_is_float(dtype))
+        n.f = (long double)test_number(dtype, p);
+    else if (dtype == TN_U64)
+        memcpy(&u, p, 8), n.i = (reference_int)u;
+    else if (dtype == TN_I64)
+        memcpy(&l, p, 8), n.i = l;
+    else
+        n.i = (reference_int)test_number(dtype, p);
     return n;
 }
 
@@ -65,8 +69,10 @@ void reference_store(void *p, reference_number n)
 reference_number reference_of(tn_dtype dtype, double value)
 {
     reference_number n = {.dtype = dtype};
-    if (tn_dtype_is_float(dtype)) n.f = (long double)value;
-    else n.i = (reference_int)value;
+    if (tn_dtype_is_float(dtype))
+        n.f = (long double)value;
+    else
+        n.i = (reference_int)value;
     return n;
 }
 
@@ -121,10 +127,14 @@ static reference_int to_integer(long double f, tn_dtype dtype)
 reference_number reference_cast(reference_number x, tn_dtype dtype)
 {
     reference_number y = {.dtype = dtype};
-    if (tn_dtype_is_float(dtype)) y.f = to_float(x, dtype);
-    else if (dtype == TN_BOOL) y.i = tn_dtype_is_float(x.dtype) ? !(x.f == 0) : x.i != 0;
-    else if (tn_dtype_is_float(x.dtype)) y.i = to_integer(x.f, dtype);
-    else y.i = wrapped(dtype, (wide_unsigned)x.i);
+    if (tn_dtype_is_float(dtype))
+        y.f = to_float(x, dtype);
+    else if (dtype == TN_BOOL)
+        y.i = tn_dtype_is_float(x.dtype) ? !(x.f == 0) : x.i != 0;
+    else if (tn_dtype_is_float(x.dtype))
+        y.i = to_integer(x.f, dtype);
+    else
+        y.i = wrapped(dtype, (wide_unsigned)x.i);
     return y;
 }
 
@@ -172,46 +182,80 @@ static bool truth(const char *row, const reference_number *n, bool *result)
     const long double a = n[0].f, b = n[1].f;
     const reference_int i = n[0].i, j = n[1].i;
     const bool x = real ? a != 0 : i != 0, y = real ? b != 0 : j != 0;
-    if IS(eq) *result = real ? a == b : i == j;
-    else if IS(ne) *result = real ? a != b : i != j;
-    else if IS(lt) *result = real ? a < b : i < j;
-    else if IS(le) *result = real ? a <= b : i <= j;
-    else if IS(gt) *result = real ? a > b : i > j;
-    else if IS(ge) *result = real ? a >= b : i >= j;
-    else if IS(isnan) *result = real && isnan(a);
-    else if IS(logical_and) *result = x && y;
-    else if IS(logical_or) *result = x || y;
-    else if IS(logical_not) *result = !x;
-    else return false;
+    if IS (eq)
+        *result = real ? a == b : i == j;
+    else if IS (ne)
+        *result = real ? a != b : i != j;
+    else if IS (lt)
+        *result = real ? a < b : i < j;
+    else if IS (le)
+        *result = real ? a <= b : i <= j;
+    else if IS (gt)
+        *result = real ? a > b : i > j;
+    else if IS (ge)
+        *result = real ? a >= b : i >= j;
+    else if IS (isnan)
+        *result = real && isnan(a);
+    else if IS (logical_and)
+        *result = x && y;
+    else if IS (logical_or)
+        *result = x || y;
+    else if IS (logical_not)
+        *result = !x;
+    else
+        return false;
     return true;
 }
 
 static bool float_row(const char *row, double a, double b, double c, long double *out, double *slack)
 {
     const long double x = (long double)a, y = (long double)b;
-    if IS(add) *out = a + b;
-    else if IS(sub) *out = a - b;
-    else if IS(mul) *out = a * b;
-    else if IS(div) *out = x / y;
-    else if IS(floor_divide) *out = python_floor(a, b);
-    else if IS(remainder) *out = python_remainder(a, b);
-    else if IS(pow) *out = fabs(b) < 0x1p62 ? powl(x, y) : pow(a, b); /* glibc's powl(-inf, -2^63) is inf */
-    else if IS(neg) *out = -a;
-    else if IS(abs) *out = fabs(a);
-    else if IS(sign) *out = isnan(a) ? a : (a > 0) - (a < 0);
-    else if IS(floor) *out = floor(a);
-    else if IS(maximum) *out = larger(a, b);
-    else if IS(minimum) *out = smaller(a, b);
-    else if IS(clamp) *out = smaller(larger(a, b), c);
-    else if IS(exp) *out = expl(x);
-    else if IS(log) *out = logl(x);
-    else if IS(sqrt) *out = sqrtl(x);
-    else if IS(tanh) *out = tanhl(x);
-    else if IS(erf) *out = erfl(x);
-    else if IS(relu) *out = isnan(a) || a > 0 ? a : 0;
-    else if IS(sigmoid) *out = 1 / (1 + expl(-x));
-    else if IS(gelu) *out = gelu(x), *slack = isfinite(a) ? 2 * a * a : 0; /* erfc's tail: its argument's rounding */
-    else return false;
+    if IS (add)
+        *out = a + b;
+    else if IS (sub)
+        *out = a - b;
+    else if IS (mul)
+        *out = a * b;
+    else if IS (div)
+        *out = x / y;
+    else if IS (floor_divide)
+        *out = python_floor(a, b);
+    else if IS (remainder)
+        *out = python_remainder(a, b);
+    else if IS (pow)
+        *out = fabs(b) < 0x1p62 ? powl(x, y) : pow(a, b); /* glibc's powl(-inf, -2^63) is inf */
+    else if IS (neg)
+        *out = -a;
+    else if IS (abs)
+        *out = fabs(a);
+    else if IS (sign)
+        *out = isnan(a) ? a : (a > 0) - (a < 0);
+    else if IS (floor)
+        *out = floor(a);
+    else if IS (maximum)
+        *out = larger(a, b);
+    else if IS (minimum)
+        *out = smaller(a, b);
+    else if IS (clamp)
+        *out = smaller(larger(a, b), c);
+    else if IS (exp)
+        *out = expl(x);
+    else if IS (log)
+        *out = logl(x);
+    else if IS (sqrt)
+        *out = sqrtl(x);
+    else if IS (tanh)
+        *out = tanhl(x);
+    else if IS (erf)
+        *out = erfl(x);
+    else if IS (relu)
+        *out = isnan(a) || a > 0 ? a : 0;
+    else if IS (sigmoid)
+        *out = 1 / (1 + expl(-x));
+    else if IS (gelu)
+        *out = gelu(x), *slack = isfinite(a) ? 2 * a * a : 0; /* erfc's tail: its argument's rounding */
+    else
+        return false;
     return true;
 }
 
@@ -235,39 +279,63 @@ static wide_unsigned power(reference_int base, reference_int exponent)
 static bool integer_row(const char *row, tn_dtype dtype, reference_int a, reference_int b, reference_int c, wide_unsigned *out)
 {
     const bool fits = b >= 0 && b < width_of(dtype);
-    if IS(add) *out = (wide_unsigned)a + (wide_unsigned)b;
-    else if IS(sub) *out = (wide_unsigned)a - (wide_unsigned)b;
-    else if IS(mul) *out = (wide_unsigned)a * (wide_unsigned)b;
-    else if IS(floor_divide) *out = b == 0 ? 0 : (wide_unsigned)floor_quotient(a, b);
-    else if IS(remainder) *out = b == 0 ? 0 : (wide_unsigned)(a - floor_quotient(a, b) * b);
-    else if IS(pow) *out = power(a, b);
-    else if IS(neg) *out = -(wide_unsigned)a;
-    else if IS(abs) *out = a < 0 ? -(wide_unsigned)a : (wide_unsigned)a;
-    else if IS(sign) *out = (wide_unsigned)((a > 0) - (a < 0));
-    else if (IS(floor)) *out = (wide_unsigned)a;
-    else if IS(relu) *out = (wide_unsigned)(a > 0 ? a : 0);
-    else if IS(maximum) *out = (wide_unsigned)(a > b ? a : b);
-    else if IS(minimum) *out = (wide_unsigned)(a < b ? a : b);
-    else if IS(clamp) {
+    if IS (add)
+        *out = (wide_unsigned)a + (wide_unsigned)b;
+    else if IS (sub)
+        *out = (wide_unsigned)a - (wide_unsigned)b;
+    else if IS (mul)
+        *out = (wide_unsigned)a * (wide_unsigned)b;
+    else if IS (floor_divide)
+        *out = b == 0 ? 0 : (wide_unsigned)floor_quotient(a, b);
+    else if IS (remainder)
+        *out = b == 0 ? 0 : (wide_unsigned)(a - floor_quotient(a, b) * b);
+    else if IS (pow)
+        *out = power(a, b);
+    else if IS (neg)
+        *out = -(wide_unsigned)a;
+    else if IS (abs)
+        *out = a < 0 ? -(wide_unsigned)a : (wide_unsigned)a;
+    else if IS (sign)
+        *out = (wide_unsigned)((a > 0) - (a < 0));
+    else if (IS(floor))
+        *out = (wide_unsigned)a;
+    else if IS (relu)
+        *out = (wide_unsigned)(a > 0 ? a : 0);
+    else if IS (maximum)
+        *out = (wide_unsigned)(a > b ? a : b);
+    else if IS (minimum)
+        *out = (wide_unsigned)(a < b ? a : b);
+    else if IS (clamp) {
         const reference_int raised = a > b ? a : b;
         *out = (wide_unsigned)(raised < c ? raised : c);
-    } else if IS(bitwise_and) *out = (wide_unsigned)(a & b);
-    else if IS(bitwise_or) *out = (wide_unsigned)(a | b);
-    else if IS(bitwise_xor) *out = (wide_unsigned)(a ^ b);
-    else if IS(left_shift) *out = fits ? (wide_unsigned)a << (int)b : 0;
-    else if IS(right_shift) *out = (wide_unsigned)(fits ? a >> (int)b : a < 0 ? -1 : 0);
-    else return false;
+    } else if IS (bitwise_and)
+        *out = (wide_unsigned)(a & b);
+    else if IS (bitwise_or)
+        *out = (wide_unsigned)(a | b);
+    else if IS (bitwise_xor)
+        *out = (wide_unsigned)(a ^ b);
+    else if IS (left_shift)
+        *out = fits ? (wide_unsigned)a << (int)b : 0;
+    else if IS (right_shift)
+        *out = (wide_unsigned)(fits ? a >> (int)b : a < 0 ? -1 : 0);
+    else
+        return false;
     return true;
 }
 
 /* bool: + is or, * is and; the others as the numbers 0 and 1. */
 static bool bool_row(const char *row, bool a, bool b, bool *out)
 {
-    if (IS(add) || IS(maximum) || IS(bitwise_or)) *out = a || b;
-    else if (IS(mul) || IS(minimum) || IS(bitwise_and)) *out = a && b;
-    else if (IS(bitwise_xor)) *out = a != b;
-    else if (IS(abs)) *out = a;
-    else return false;
+    if (IS(add) || IS(maximum) || IS(bitwise_or))
+        *out = a || b;
+    else if (IS(mul) || IS(minimum) || IS(bitwise_and))
+        *out = a && b;
+    else if (IS(bitwise_xor))
+        *out = a != b;
+    else if (IS(abs))
+        *out = a;
+    else
+        return false;
     return true;
 }
 
@@ -277,7 +345,7 @@ bool reference_row(const char *row, tn_dtype dtype, const reference_number *n, r
     wide_unsigned bits = 0;
     *slack = 0;
     *out = (reference_number){.dtype = dtype};
-    if IS(where) {
+    if IS (where) {
         *out = reference_float(n[0]) != 0 ? n[1] : n[2];
         return true;
     }

@@ -32,14 +32,14 @@ tn_tensor *row_call(int r, tn_tensor *const *x)
 static int faults; /* of the case */
 static int told;   /* of the program: no more than a few dozen */
 
-#define FAULT(...)                                  \
-    do {                                            \
-        faults++;                                   \
-        if (told++ < 40) {                          \
-            printf("  FAULT %s: ", test_name());    \
-            printf(__VA_ARGS__);                    \
-            printf("\n");                           \
-        }                                           \
+#define FAULT(...)                               \
+    do {                                         \
+        faults++;                                \
+        if (told++ < 40) {                       \
+            printf("  FAULT %s: ", test_name()); \
+            printf(__VA_ARGS__);                 \
+            printf("\n");                        \
+        }                                        \
     } while (0)
 
 static bool on_host(void)
@@ -53,9 +53,13 @@ enum { EDGES = 16 };
 
 static void float_edges(tn_dtype dtype, double *edge)
 {
-    const double largest = dtype == TN_F16 ? 65504 : dtype == TN_BF16 ? 0x1.fep127 : dtype == TN_F32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    const double largest = dtype == TN_F16    ? 65504
+                           : dtype == TN_BF16 ? 0x1.fep127
+                           : dtype == TN_F32  ? 0x1.fffffep127
+                                              : 0x1.fffffffffffffp1023;
     const double least = dtype == TN_F16 ? 0x1p-14 : dtype == TN_F64 ? 0x1p-1022 : 0x1p-126;
-    const double list[EDGES] = {0, -0.0, 1, -1, NAN, INFINITY, -INFINITY, largest, -largest, least, least / 8, -least / 4, 0.5, -2.5, 3, 100};
+    const double list[EDGES] = {0,        -0.0,  1,         -1,         NAN, INFINITY, -INFINITY, largest,
+                                -largest, least, least / 8, -least / 4, 0.5, -2.5,     3,         100};
     memcpy(edge, list, sizeof list);
 }
 
@@ -85,8 +89,10 @@ static void put_edge(tn_dtype dtype, int e, void *p)
 static void put_ordinary(tn_dtype dtype, double low, double high, test_random *r, void *p)
 {
     const double v = low + test_unit(r) * (high - low);
-    if (tn_dtype_is_float(dtype)) test_store(dtype, p, v);
-    else store_integer(dtype, p, (int64_t)floor(tn_dtype_is_signed(dtype) ? v : fabs(v)));
+    if (tn_dtype_is_float(dtype))
+        test_store(dtype, p, v);
+    else
+        store_integer(dtype, p, (int64_t)floor(tn_dtype_is_signed(dtype) ? v : fabs(v)));
 }
 
 /* Operand `which`: all pairs of edges first, then numbers of the row's range mixed with edges. From element `first` on. */
@@ -96,9 +102,12 @@ static void fill(const tn__row *row, tn_dtype dtype, int which, int64_t first, i
     for (int64_t k = 0; k < n; k++) {
         char *p = (char *)out + (size_t)k * tn_dtype_size(dtype);
         const int64_t i = first + k;
-        if (i < pairs && which < 2) put_edge(dtype, (int)(which == 0 ? i % EDGES : i / EDGES), p);
-        else if (i < pairs || test_below(r, 4) == 0) put_edge(dtype, (int)test_below(r, EDGES), p);
-        else put_ordinary(dtype, row->low, row->high, r, p);
+        if (i < pairs && which < 2)
+            put_edge(dtype, (int)(which == 0 ? i % EDGES : i / EDGES), p);
+        else if (i < pairs || test_below(r, 4) == 0)
+            put_edge(dtype, (int)test_below(r, EDGES), p);
+        else
+            put_ordinary(dtype, row->low, row->high, r, p);
     }
 }
 
@@ -139,11 +148,13 @@ static double bound_of(const tn__row *row, tn_dtype dtype, double slack)
 }
 
 /* got is what the reference gives for these operands, in exact rows with its bits. */
-static bool agrees(const tn__row *row, tn_dtype computed, const reference_number *operands, const void *got, bool may_flush, reference_number *want)
+static bool agrees(const tn__row *row, tn_dtype computed, const reference_number *operands, const void *got, bool may_flush,
+                   reference_number *want)
 {
     char exact[8];
     double slack;
-    if (!reference_row(row->name, computed, operands, want, &slack)) ck_abort_msg("%s has no reference (tests/support/reference.c)", row->name);
+    if (!reference_row(row->name, computed, operands, want, &slack))
+        ck_abort_msg("%s has no reference (tests/support/reference.c)", row->name);
     if (!tn_dtype_is_float(want->dtype)) {
         reference_store(exact, *want);
         return memcmp(exact, got, tn_dtype_size(want->dtype)) == 0;
@@ -152,11 +163,13 @@ static bool agrees(const tn__row *row, tn_dtype computed, const reference_number
     if (may_flush && reference_may_flush(*want) && fabs(g) <= (want->dtype == TN_F64 ? 0x1p-1022 : 0x1p-126)) return true;
     if (row->ulp > 0) return test_ulps(want->dtype, g, want->f) <= bound_of(row, want->dtype, slack);
     test_store(want->dtype, exact, (double)want->f);
-    return test_bits_equal(want->dtype, exact, got) || (g == 0 && test_number(want->dtype, exact) == 0 && sign_of_zero_is_free(row));
+    return test_bits_equal(want->dtype, exact, got) ||
+           (g == 0 && test_number(want->dtype, exact) == 0 && sign_of_zero_is_free(row));
 }
 
 /* The same, with each subnormal operand as it is or taken for 0. */
-static bool agrees_flushed(const sweep_case *c, const reference_number *operands, const void *got, bool may_flush, reference_number *want, bool *flushed)
+static bool agrees_flushed(const sweep_case *c, const reference_number *operands, const void *got, bool may_flush,
+                           reference_number *want, bool *flushed)
 {
     *flushed = false;
     if (agrees(c->row, c->computed, operands, got, may_flush, want)) return true;
@@ -177,8 +190,10 @@ static void operands_at(const sweep_case *c, int64_t i, reference_number *operan
     memset(operands, 0, 3 * sizeof *operands);
     for (int k = 0; k < c->row->arity; k++) {
         operands[k] = reference_load(c->from[k], c->values[k] + (size_t)i * tn_dtype_size(c->from[k]));
-        if (c->from[k] != c->computed && c->from[k] != TN_BOOL) operands[k] = reference_cast(operands[k], c->computed);
-        else if (c->row->inputs == TN__REAL) operands[k] = reference_cast(operands[k], c->computed);
+        if (c->from[k] != c->computed && c->from[k] != TN_BOOL)
+            operands[k] = reference_cast(operands[k], c->computed);
+        else if (c->row->inputs == TN__REAL)
+            operands[k] = reference_cast(operands[k], c->computed);
     }
 }
 
@@ -194,18 +209,20 @@ static void check_values(const sweep_case *c, tn_dtype result, const char *got)
         operands_at(c, i, operands);
         const bool good = agrees_flushed(c, operands, g, !on_host(), &want, &flushed);
         if (good && want.dtype != result) {
-            FAULT("%s %s: the result is %s, not %s", c->row->name, tn_dtype_name(c->dtype), tn_dtype_name(result), tn_dtype_name(want.dtype));
+            FAULT("%s %s: the result is %s, not %s", c->row->name, tn_dtype_name(c->dtype), tn_dtype_name(result),
+                  tn_dtype_name(want.dtype));
             return;
         }
         if (!good && wrong++ < 3)
-            FAULT("%s %s %s, element %d: of %.9Lg %.9Lg %.9Lg it is %.17g, not %.17Lg (%g ulps)", c->row->name, tn_dtype_name(c->dtype),
-                  layout_name(c->layout), (int)i, reference_float(operands[0]), reference_float(operands[1]), reference_float(operands[2]),
-                  test_number(result, g), reference_float(want), test_ulps(result, test_number(result, g), reference_float(want)));
+            FAULT("%s %s %s, element %d: of %.9Lg %.9Lg %.9Lg it is %.17g, not %.17Lg (%g ulps)", c->row->name,
+                  tn_dtype_name(c->dtype), layout_name(c->layout), (int)i, reference_float(operands[0]),
+                  reference_float(operands[1]), reference_float(operands[2]), test_number(result, g), reference_float(want),
+                  test_ulps(result, test_number(result, g), reference_float(want)));
         const bool exact = c->row->ulp == 0 || !tn_dtype_is_float(result);
         if (good && exact && !flushed && !reference_may_flush(want) && !test_bits_equal(result, g, h) &&
             !(test_number(result, g) == 0 && test_number(result, h) == 0 && sign_of_zero_is_free(c->row)))
-            FAULT("%s %s %s, element %d: %.17g, on host %.17g", c->row->name, tn_dtype_name(c->dtype), layout_name(c->layout), (int)i,
-                  test_number(result, g), test_number(result, h));
+            FAULT("%s %s %s, element %d: %.17g, on host %.17g", c->row->name, tn_dtype_name(c->dtype), layout_name(c->layout),
+                  (int)i, test_number(result, g), test_number(result, h));
     }
 }
 
@@ -223,8 +240,8 @@ static void check_layout(const sweep_case *c, tn_tensor *const *x, tn_tensor *y,
     layout_of_result(shape, x, c->row->arity, stride);
     for (int a = 0; a < shape.ndim; a++)
         if (tn_stride(y, a) != stride[a] || tn_stride(on_host_, a) != stride[a])
-            FAULT("%s %s %s: stride of axis %d is %d, on host %d, instead of %d", c->row->name, tn_dtype_name(c->dtype), layout_name(c->layout), a,
-                  (int)tn_stride(y, a), (int)tn_stride(on_host_, a), (int)stride[a]);
+            FAULT("%s %s %s: stride of axis %d is %d, on host %d, instead of %d", c->row->name, tn_dtype_name(c->dtype),
+                  layout_name(c->layout), a, (int)tn_stride(y, a), (int)tn_stride(on_host_, a), (int)stride[a]);
 }
 
 /* The same expression written into the middle of a larger tensor: it is right there too, and its neighbours stay. */
@@ -236,10 +253,12 @@ static void check_guards(const sweep_case *c, tn_tensor *y)
     char *before = malloc(bytes), *after = malloc(bytes);
     for (size_t i = 0; i < bytes; i++) before[i] = dtype == TN_BOOL ? (char)(i % 3 == 0) : (char)(1 + i * 7);
     tn_tensor *whole = ck_made(tn_from(dtype, TN_SHAPE(c->n + 2 * GUARD), before, test_device()));
-    tn_tensor *part = ck_made(tn_slice(whole, 0, GUARD, GUARD + c->n, 1)), *middle = ck_made(tn_view(part, layout_shape(c->layout)));
+    tn_tensor *part = ck_made(tn_slice(whole, 0, GUARD, GUARD + c->n, 1)),
+              *middle = ck_made(tn_view(part, layout_shape(c->layout)));
     ck_ok(tn_assign(middle, y));
     ck_ok(tn_read(whole, after, bytes));
-    if (memcmp(before, after, GUARD * size) != 0 || memcmp(before + bytes - GUARD * size, after + bytes - GUARD * size, GUARD * size) != 0)
+    if (memcmp(before, after, GUARD * size) != 0 ||
+        memcmp(before + bytes - GUARD * size, after + bytes - GUARD * size, GUARD * size) != 0)
         FAULT("%s %s %s: it wrote beyond its place", c->row->name, tn_dtype_name(c->dtype), layout_name(c->layout));
     check_values(c, dtype, after + GUARD * size);
     tn_release(middle);
@@ -308,22 +327,125 @@ int row_case_run(const row_case *want)
 
 int cast_values(tn_dtype from, test_layout layout, char *out)
 {
-    static const double floats[] = {0,         -0.0,       NAN,       INFINITY,  -INFINITY, 3e9,        -1.5,      300,       255,       256,         -0.4,
-                                    0.99999,   127.9,      128,       -128.9,    -129,      32767.5,    32768,     -32769,    65535.4,   65536,       2147483520.0,
-                                    2147483647.0, 2147483648.0, -2147483648.0, -2147483904.0, 4294967040.0, 4294967295.0, 4294967296.0, 9.2233715e18, 9223372036854775807.0, -9.3e18,
-                                    1.8446743e19, 18446744073709551615.0, 1e30, -1e30, 65504, 65519, 65520, -65520, 0x1p-14, 0x1p-24, 0x1.8p-24, 0x1p-25, 0x1.00001p-25,
-                                    0x1p-26,   1e-40,      -3e-45,    1e-300,    5e-324,    1e300,      16777217,  16842753,  0.1,       1.0009765,   1.00048828125,
-                                    1.0014648, 1.00390625, 1.01171875, 3.3895314e38, 3.4028234e38, 3.4028235677973366e38, 1 / 3.0, -7, 2};
-    static const int64_t integers[] = {0, 1, -1, 2, 127, 128, 129, -128, -129, 255, 256, 32767, 32768, -32768, 65535, 65536, 65504, 65519, 65520,
-                                       2147483647, 2147483648, -2147483648, -2147483649, 4294967295, 4294967296, INT64_MAX, INT64_MIN, 16777215, 16777216,
-                                       16777217, 16777219, 16842753, -16842753, 33554433, 33685505, 9007199254740993, -9007199254740995, 9223371761976868863,
-                                       2049, 2051, 257, 259, INT64_C(0x0080800000000001), INT64_C(0x7fffff4000000001), INT64_C(0x7fffffbfffffffff), 300};
+    static const double floats[] = {0,
+                                    -0.0,
+                                    NAN,
+                                    INFINITY,
+                                    -INFINITY,
+                                    3e9,
+                                    -1.5,
+                                    300,
+                                    255,
+                                    256,
+                                    -0.4,
+                                    0.99999,
+                                    127.9,
+                                    128,
+                                    -128.9,
+                                    -129,
+                                    32767.5,
+                                    32768,
+                                    -32769,
+                                    65535.4,
+                                    65536,
+                                    2147483520.0,
+                                    2147483647.0,
+                                    2147483648.0,
+                                    -2147483648.0,
+                                    -2147483904.0,
+                                    4294967040.0,
+                                    4294967295.0,
+                                    4294967296.0,
+                                    9.2233715e18,
+                                    9223372036854775807.0,
+                                    -9.3e18,
+                                    1.8446743e19,
+                                    18446744073709551615.0,
+                                    1e30,
+                                    -1e30,
+                                    65504,
+                                    65519,
+                                    65520,
+                                    -65520,
+                                    0x1p-14,
+                                    0x1p-24,
+                                    0x1.8p-24,
+                                    0x1p-25,
+                                    0x1.00001p-25,
+                                    0x1p-26,
+                                    1e-40,
+                                    -3e-45,
+                                    1e-300,
+                                    5e-324,
+                                    1e300,
+                                    16777217,
+                                    16842753,
+                                    0.1,
+                                    1.0009765,
+                                    1.00048828125,
+                                    1.0014648,
+                                    1.00390625,
+                                    1.01171875,
+                                    3.3895314e38,
+                                    3.4028234e38,
+                                    3.4028235677973366e38,
+                                    1 / 3.0,
+                                    -7,
+                                    2};
+    static const int64_t integers[] = {0,
+                                       1,
+                                       -1,
+                                       2,
+                                       127,
+                                       128,
+                                       129,
+                                       -128,
+                                       -129,
+                                       255,
+                                       256,
+                                       32767,
+                                       32768,
+                                       -32768,
+                                       65535,
+                                       65536,
+                                       65504,
+                                       65519,
+                                       65520,
+                                       2147483647,
+                                       2147483648,
+                                       -2147483648,
+                                       -2147483649,
+                                       4294967295,
+                                       4294967296,
+                                       INT64_MAX,
+                                       INT64_MIN,
+                                       16777215,
+                                       16777216,
+                                       16777217,
+                                       16777219,
+                                       16842753,
+                                       -16842753,
+                                       33554433,
+                                       33685505,
+                                       9007199254740993,
+                                       -9007199254740995,
+                                       9223371761976868863,
+                                       2049,
+                                       2051,
+                                       257,
+                                       259,
+                                       INT64_C(0x0080800000000001),
+                                       INT64_C(0x7fffff4000000001),
+                                       INT64_C(0x7fffffbfffffffff),
+                                       300};
     const size_t size = tn_dtype_size(from);
     const int64_t n = layout_count(layout);
     for (int64_t i = 0; i < n; i++) {
         char *p = out + (size_t)i * size;
-        if (tn_dtype_is_float(from)) test_store(from, p, floats[i % (int64_t)(sizeof floats / sizeof *floats)]);
-        else store_integer(from, p, integers[i % (int64_t)(sizeof integers / sizeof *integers)]);
+        if (tn_dtype_is_float(from))
+            test_store(from, p, floats[i % (int64_t)(sizeof floats / sizeof *floats)]);
+        else
+            store_integer(from, p, integers[i % (int64_t)(sizeof integers / sizeof *integers)]);
     }
     return (int)n;
 }
@@ -342,8 +464,8 @@ int cast_check(tn_dtype from, test_layout layout, int n, const char *values, tn_
         if (test_bits_equal(to, exact, g)) continue;
         if (!on_host() && (reference_may_flush(x) || reference_may_flush(want)) && test_number(to, g) == 0) continue;
         if (wrong++ < 3)
-            FAULT("%s to %s, %s: %.20Lg is %.17g, not %.17Lg", tn_dtype_name(from), tn_dtype_name(to), layout_name(layout), reference_float(x),
-                  test_number(to, g), reference_float(want));
+            FAULT("%s to %s, %s: %.20Lg is %.17g, not %.17Lg", tn_dtype_name(from), tn_dtype_name(to), layout_name(layout),
+                  reference_float(x), test_number(to, g), reference_float(want));
     }
     return wrong;
 }

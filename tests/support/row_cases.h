@@ -12,11 +12,11 @@ bool row_allowed(int r, tn_dtype dtype);
 
 typedef struct row_case {
     int row;
-    tn_dtype dtype;      /* of the operands; the first of `where` is bool */
+    tn_dtype dtype; /* of the operands; the first of `where` is bool */
     test_layout layout;
-    int64_t first;       /* values begin with this one of: pairs of edges, then ordinary ones */
-    bool guards;         /* also write the result into the middle of a larger tensor */
-    bool loose;          /* only run it: the device's values are not looked at */
+    int64_t first; /* values begin with this one of: pairs of edges, then ordinary ones */
+    bool guards;   /* also write the result into the middle of a larger tensor */
+    bool loose;    /* only run it: the device's values are not looked at */
 } row_case;
 
 /* Runs the case and tells what is wrong; the number of faults. */

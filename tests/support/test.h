@@ -51,14 +51,14 @@ void test_case_passed(void);
 void test_cases_skipped(int count, const char *reason);
 
 /* Leaves the test, which counts as skipped, with a reason. */
-#define TN_SKIP(reason)        \
-    do {                       \
-        test_skipped(reason);  \
-        return;                \
+#define TN_SKIP(reason)       \
+    do {                      \
+        test_skipped(reason); \
+        return;               \
     } while (0)
-#define TN_SKIP_IF(condition, reason)      \
-    do {                                   \
-        if (condition) TN_SKIP(reason);    \
+#define TN_SKIP_IF(condition, reason)   \
+    do {                                \
+        if (condition) TN_SKIP(reason); \
     } while (0)
 #define NEEDS_OPENCL() TN_SKIP_IF(strcmp(test_device(), "host") == 0, "needs an OpenCL device")
 #define NEEDS_F64() TN_SKIP_IF(!test_has_f64(), "the device has no f64")
@@ -134,11 +134,11 @@ double test_unit(test_random *r);              /* [0, 1) */
 
 #define TN_SUITE(name, ...) TEST_MAIN(#name, NULL, NULL, __VA_ARGS__)
 /* With functions that run before and after each test; they may be NULL. */
-#define TEST_MAIN(name, set_up, tear_down, ...)                                                         \
-    int main(void)                                                                                      \
-    {                                                                                                   \
-        const TTest *const tests[] = {__VA_ARGS__};                                                     \
-        return test_run(name, set_up, tear_down, tests, (int)(sizeof tests / sizeof tests[0]));         \
+#define TEST_MAIN(name, set_up, tear_down, ...)                                                 \
+    int main(void)                                                                              \
+    {                                                                                           \
+        const TTest *const tests[] = {__VA_ARGS__};                                             \
+        return test_run(name, set_up, tear_down, tests, (int)(sizeof tests / sizeof tests[0])); \
     }
 
 /* ---- behind the macros ---- */
