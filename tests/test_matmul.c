@@ -212,17 +212,11 @@ static void check_product(operand a, operand b)
     test_case_passed();
 }
 
-/* Oclgrind interprets: a million multiplications take minutes. */
-static bool tiny(void)
-{
-    return test_is("oclgrind");
-}
 /* Where a program costs a second or more: a profile the driver is not meant for. */
 static bool few(void)
 {
-    return tiny() || test_is("rusticl-deep") || test_is("pocl-wide");
+    return test_is("rusticl-deep") || test_is("pocl-wide");
 }
-#define NOT_IN_OCLGRIND() TN_SKIP_IF(tiny(), "too long for an interpreter")
 /* There a kernel with barriers takes PoCL two seconds; rusticl has the same ones for less. */
 #define NOT_IN_POCL_WIDE() TN_SKIP_IF(test_is("pocl-wide"), "left to rusticl, which builds these kernels in a fifth of the time")
 
@@ -272,7 +266,6 @@ END_TEST
 START_TEST(sixteen_axes_multiply)
 {
     NOT_IN_POCL_WIDE();
-    NOT_IN_OCLGRIND();
     operand a = {{16, {2, 1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 3, 1, 1, 2, 3}}, PLAIN, 0, TN_F32};
     operand b = {{16, {1, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 2, 1, 3, 2}}, PLAIN, 0, TN_F32};
     check_product(a, b);
@@ -288,7 +281,6 @@ START_TEST(every_layout_multiplies)
         {PLAIN, ROW_SPREAD},     {COLUMN_SPREAD, PLAIN}, {PLAIN, COLUMN_SPREAD}, {ROW_SPREAD, COLUMN_SPREAD}, {FLIPPED, STEPPED}};
     for (int i = 0; i < (int)(sizeof pairs / sizeof pairs[0]); i++) {
         operand a = OF(TN_F32, pairs[i].a, 2, 17, 11), b = OF(TN_F32, pairs[i].b, 2, 11, 35);
-        if (tiny()) a.shape = TN_SHAPE(2, 5, 3), b.shape = TN_SHAPE(2, 3, 6);
         if (few() && i % 3 != 2) continue; /* one with a step, one backwards, one expanded */
         a.offset = 3, b.offset = 1;
         check_product(a, b);
@@ -405,8 +397,8 @@ static void check_edges(int how)
     static const int64_t all[] = {1, 7, 8, 9, 11, 15, 16, 17, 31, 33, 130}, some[] = {1, 8, 9, 16, 17, 33, 130}, four[] = {1, 9, 33, 130};
     static const int64_t offsets[] = {0, 1, 3};
     const bool slow = few() && !test_long(), medium = test_is("rusticl") && !test_long();
-    const int64_t *sizes = slow && !tiny() ? four : medium ? some : all;
-    const int count = tiny() ? 5 : slow ? 4 : medium ? 7 : 11, step = test_long() || slow || how == 0 ? 1 : 2;
+    const int64_t *sizes = slow ? four : medium ? some : all;
+    const int count = slow ? 4 : medium ? 7 : 11, step = test_long() || slow || how == 0 ? 1 : 2;
     for (int i = 0; i < count; i += step)
         for (int j = 0; j < count; j += step)
             for (int l = 0; l < count; l++) {
@@ -425,13 +417,13 @@ START_TEST(c21_edges_plain_plain)
 END_TEST
 START_TEST(c21_edges_turned_plain)
 {
-    TN_SKIP_IF(few() && !tiny() && !test_long(), "one operand turned is left to the profile's own device");
+    TN_SKIP_IF(few() && !test_long(), "one operand turned is left to the profile's own device");
     check_edges(1);
 }
 END_TEST
 START_TEST(c21_edges_plain_turned)
 {
-    TN_SKIP_IF(few() && !tiny() && !test_long(), "one operand turned is left to the profile's own device");
+    TN_SKIP_IF(few() && !test_long(), "one operand turned is left to the profile's own device");
     check_edges(2);
 }
 END_TEST
@@ -445,7 +437,6 @@ END_TEST
 START_TEST(c21_large_products_are_exact)
 {
     NOT_IN_POCL_WIDE();
-    NOT_IN_OCLGRIND();
     check_product(F32(257, 260), F32(260, 259));
     if (few()) return;
     check_product(OF(TN_F32, TURNED, 257, 260), F32(260, 259));
@@ -555,7 +546,6 @@ END_TEST
 static void check_dtype(tn_dtype dtype)
 {
     check_product(OF(dtype, PLAIN, 7, 9), OF(dtype, PLAIN, 9, 5));
-    if (tiny()) return;
     if (!few() || dtype == TN_F16) check_product(OF(dtype, PLAIN, 17, 33), OF(dtype, TURNED, 33, 130));
     if (!few()) check_product(OF(dtype, STEPPED, 3, 17, 33), OF(dtype, PLAIN, 33, 40));
     if (!test_long()) return;
@@ -602,7 +592,6 @@ END_TEST
 START_TEST(mixed_dtypes_multiply_in_the_promoted_one)
 {
     NOT_IN_POCL_WIDE();
-    NOT_IN_OCLGRIND();
     static const tn_dtype pairs[][2] = {{TN_F16, TN_F32}, {TN_I32, TN_F32}, {TN_F16, TN_BF16}, {TN_I8, TN_I32}, {TN_U8, TN_I8},
                                         {TN_BOOL, TN_I32}, {TN_I64, TN_F16}, {TN_F32, TN_BOOL}};
     for (int i = 0; i < (few() ? 2 : 8); i++) {
@@ -655,7 +644,6 @@ END_TEST
 
 START_TEST(f16_and_bf16_accumulate_in_f32)
 {
-    NOT_IN_OCLGRIND();
     NOT_IN_POCL_WIDE();
     const char *d = test_device();
     tn_tensor *a = tn_ones(TN_F16, TN_SHAPE(2, 4096), d), *b = tn_ones(TN_F16, TN_SHAPE(4096, 2), d);
@@ -704,7 +692,6 @@ START_TEST(the_error_of_random_floats_is_within_the_contract)
 {
     NOT_IN_POCL_WIDE();
     static const tn_dtype dtypes[] = {TN_F32, TN_F16, TN_BF16, TN_F64};
-    NOT_IN_OCLGRIND();
     tn_seed(test_seed(7));
     for (int i = 0; i < 4; i++) {
         if ((few() && i > 1) || (dtypes[i] == TN_F64 && !test_has_f64())) continue;
@@ -950,7 +937,6 @@ START_TEST(a_batch_takes_its_epilogue)
 {
     NOT_IN_POCL_WIDE();
     const char *d = test_device();
-    NOT_IN_OCLGRIND();
     tn_tensor *a = make(F32(3, 7, 5), d), *b = make(F32(5, 19), d), *row = make(F32(19), d), *each = make(F32(3, 1, 1), d);
     tn_tensor *y = tn_relu(tn_add(tn_mul(tn_matmul(a, b), each), row));
     tn_tensor *ha = make(F32(3, 7, 5), "host"), *hb = make(F32(5, 19), "host"), *hrow = make(F32(19), "host"), *heach = make(F32(3, 1, 1), "host");
@@ -1096,7 +1082,6 @@ static int run_out_of_memory(tn_tensor *a, tn_tensor *b)
 START_TEST(too_little_memory_to_pack_is_an_error_that_passes)
 {
     NEEDS_OPENCL();
-    NOT_IN_OCLGRIND();
     tn_tensor *a = tn_ones(TN_F32, TN_SHAPE(16, 4096), test_device()), *b = tn_ones(TN_F32, TN_SHAPE(4096, 128), test_device());
     tn_tensor *const both[] = {a, b};
     ck_ok(tn_realize(both, 2));

@@ -155,11 +155,5 @@ START_TEST(every_row_dtype_and_view_occurred)
 }
 END_TEST
 
-/* A kernel is hardly used again, and saving it costs PoCL as much as building it. */
-static void set_up(void)
-{
-    (void)tn_set("cache_dir", "");
-}
-
-TEST_MAIN("random", set_up, NULL, programs_on_host_give_what_the_reference_gives,
-          programs_fused_and_eager_give_what_the_reference_gives, every_row_dtype_and_view_occurred)
+TN_SUITE(random, programs_on_host_give_what_the_reference_gives, programs_fused_and_eager_give_what_the_reference_gives,
+         every_row_dtype_and_view_occurred)

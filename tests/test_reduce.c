@@ -573,14 +573,7 @@ START_TEST(the_same_bits_twice)
 }
 END_TEST
 
-/* Programs of a suite are kept in memory only: this halves the time it takes. */
-static void set_up(void)
-{
-    (void)tn_set("cache_dir", "");
-    bones_push();
-}
-
-TEST_MAIN("reduce", set_up, bones_pop, values_of_a_small_matrix, every_length_is_exact_along_every_axis,
+BONES_MAIN("reduce", values_of_a_small_matrix, every_length_is_exact_along_every_axis,
           the_maximum_is_found_in_every_position, large_numbers_do_not_swallow_small_ones, a_mean_is_the_sum_over_n,
           a_million_elements_stay_within_the_bound, long_axes_with_few_outputs, means_of_ones_are_one_along_any_axis,
           five_million_elements, the_first_of_equals_and_the_first_nan, ties_and_nan_across_lanes_items_and_segments,

@@ -298,14 +298,7 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-/* Programs of a suite are kept in memory only: this halves the time it takes. */
-static void set_up(void)
-{
-    (void)tn_set("cache_dir", "");
-    bones_push();
-}
-
-TEST_MAIN("softmax", set_up, bones_pop, large_numbers_do_not_overflow, minus_infinity_counts_nothing,
+BONES_MAIN("softmax", large_numbers_do_not_overflow, minus_infinity_counts_nothing,
           nan_and_infinity_spoil_their_row_only, masked_blocks, a_row_of_one_is_one, every_width_along_every_axis, many_rows, every_float,
           integers_become_f32, all_layouts, producers_and_consumers_join_the_launch, the_same_bits_twice, one_element_without_axes,
           nothing_gives_nothing, wrong_arguments)

@@ -1,6 +1,6 @@
 /* Every elementwise row in every dtype and layout, and every cast: the device under test against the contract's reference and
- * against host, on edges and ordinary values. Which cases run comes from the tables; TENON_TEST_LONG=1 runs them all, else
- * each row and dtype gets a few layouts, other ones in each configuration. */
+ * against host, on edges and ordinary values. Which cases run comes from the tables; TENON_TEST_LONG=1 runs them all, each in a
+ * kernel of its own, else each row and dtype gets a layout or two, other ones in each configuration, and rows share kernels. */
 #include "support/test.h"
 
 #include "support/row_cases.h"
@@ -42,76 +42,65 @@ static bool on_pocl(void)
     return strcmp(test_device(), "cpu:0") == 0;
 }
 
-/* Rows that always see every layout. */
+/* Rows that always see every layout, each in a kernel of its own. */
 static bool is_pilot(int r, tn_dtype dtype)
 {
     const char *name = tn__rows[r].name;
     return dtype == TN_F32 && (strcmp(name, "sub") == 0 || (!on_pocl() && strcmp(name, "where") == 0));
 }
 
-/* Which cases run where not all can: a kernel costs PoCL up to half a second, rusticl a twentieth. */
-typedef struct choice {
-    bool any;          /* of this row and dtype */
-    test_layout plain; /* one of those whose kernels are the same */
-    test_layout dear;  /* one with a kernel of its own; LAYOUTS: none */
-    bool guards;
-} choice;
-
-/* A dtype that each row gets in every configuration. */
-static tn_dtype sure_dtype(int r)
+static bool alone(int r, tn_dtype dtype)
 {
-    int d = (r * 5 + turn()) % TN_DTYPE_COUNT;
-    while (!row_allowed(r, (tn_dtype)d) || !takes((tn_dtype)d)) d = (d + 1) % TN_DTYPE_COUNT;
-    return (tn_dtype)d;
+    return on_host() || test_long() || is_pilot(r, dtype);
 }
 
-static choice choose(int r, tn_dtype dtype)
+/* Each row and dtype gets a layout whose kernel is the plain one, and one row in three another layout: others in each
+ * configuration. */
+static bool chosen(int r, tn_dtype dtype, test_layout layout)
 {
     static const test_layout plain[] = {LAYOUT_CONTIGUOUS, LAYOUT_OFFSET, LAYOUT_CHANNELS_LAST, LAYOUT_ODD};
     static const test_layout dear[] = {LAYOUT_TRANSPOSED, LAYOUT_BROADCAST, LAYOUT_NEGATIVE, LAYOUT_ZERO_D};
-    test_random mixed = {.state = (uint64_t)(turn() * 10000 + r * 100 + (int)dtype)};
-    const int at = (int)test_below(&mixed, 1 << 20);
-    const bool converts = tn__rows[r].inputs == TN__REAL && !tn_dtype_is_float(dtype);
-    choice c = {.plain = plain[at % 4], .dear = at / 4 % 4 == 0 ? dear[at / 16 % 4] : LAYOUTS, .guards = at / 4 % 4 == 1};
-    const int percent = (on_pocl() ? (dtype == TN_F64 ? 35 : 15) : 80) / (converts ? 3 : 1);
-    c.any = at / 64 % 100 < percent || dtype == sure_dtype(r);
-    return c;
+    const int at = turn() + (int)dtype;
+    if (alone(r, dtype) || layout == LAYOUT_EMPTY) return true;
+    return layout == plain[at % 4] || (layout == dear[(at + at / 4) % 4] && (r + at) % 3 == 0);
 }
 
-static bool chosen(int r, tn_dtype dtype, test_layout layout)
+/* Cases that wait to be run together. */
+static row_case waiting[ROW_CASES];
+static int waiting_count;
+
+static void run_waiting(void)
 {
-    const choice c = choose(r, dtype);
-    if (on_host() || test_long() || layout == LAYOUT_EMPTY) return true; /* what costs no kernel */
-    if (is_pilot(r, dtype)) return true;
-    return c.any && (layout == c.plain || layout == c.dear);
+    if (waiting_count) faults += row_cases_run(waiting, waiting_count);
+    waiting_count = 0;
 }
 
-static void run_case(int r, tn_dtype dtype, test_layout layout, int64_t first)
+static void add_case(int r, tn_dtype dtype, test_layout layout, int64_t first)
 {
-    const bool guards = on_host() || test_long() || is_pilot(r, dtype) || choose(r, dtype).guards;
-    faults += row_case_run(&(row_case){.row = r, .dtype = dtype, .layout = layout, .first = first, .guards = guards});
+    const bool guards = alone(r, dtype) || (r + turn()) % 24 == 0;
+    if (alone(r, dtype)) run_waiting();
+    waiting[waiting_count++] = (row_case){.row = r, .dtype = dtype, .layout = layout, .first = first, .guards = guards};
+    if (alone(r, dtype) || waiting_count == ROW_CASES) run_waiting();
     if (layout != LAYOUT_EMPTY) row_cases[r]++, dtype_cases[dtype]++;
     layout_cases[layout]++;
     test_case_passed();
 }
 
+/* Rows of one arity, with values from `first` on. */
+static void sweep_layout(tn_dtype dtype, test_layout layout, int64_t first)
+{
+    for (int arity = 1; arity <= 3; arity++) {
+        for (int r = 0; r < TN__ROWS; r++)
+            if (tn__rows[r].arity == arity && row_allowed(r, dtype) && chosen(r, dtype, layout)) add_case(r, dtype, layout, first);
+        run_waiting();
+    }
+}
+
 static void sweep_rows(tn_dtype dtype)
 {
-    int missing = 0;
-    for (int r = 0; r < TN__ROWS; r++) {
-        if (!row_allowed(r, dtype)) continue;
-        for (int layout = 0; layout < LAYOUTS; layout++) {
-            if (!takes(dtype)) {
-                missing += chosen(r, dtype, (test_layout)layout);
-                continue;
-            }
-            if (!chosen(r, dtype, (test_layout)layout)) continue;
-            run_case(r, dtype, (test_layout)layout, 0);
-            if (layout == LAYOUT_ZERO_D)
-                for (int64_t first = 1; first < 2000; first = first * 5 + 2) run_case(r, dtype, (test_layout)layout, first);
-        }
-    }
-    if (missing) test_cases_skipped(missing, "the device has no f64");
+    TN_SKIP_IF(!takes(dtype), "the device has no f64");
+    for (int layout = 0; layout < LAYOUTS; layout++) sweep_layout(dtype, (test_layout)layout, 0);
+    for (int64_t first = 1; first < 2000; first = first * 5 + 2) sweep_layout(dtype, LAYOUT_ZERO_D, first);
     end_of_faults();
 }
 
@@ -497,6 +486,5 @@ int main(void)
         promotion_is_PyTorchs_and_beyond,
         every_row_dtype_layout_and_cast_occurred,
     };
-    (void)tn_set("cache_dir", ""); /* hardly a kernel is used again, and saving it costs as much as building it */
     return test_run("sweep", NULL, NULL, tests, (int)(sizeof tests / sizeof tests[0]));
 }

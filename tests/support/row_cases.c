@@ -119,7 +119,8 @@ typedef struct sweep_case {
     tn_dtype from[3]; /* dtypes of the operands */
     test_layout layout;
     int64_t n;
-    bool loose;
+    bool loose, refused;
+    tn_tensor *x[3], *h[3], *y; /* operands on the device and on host, the result */
     char values[3][CASE_ELEMENTS * 8];
     char host[CASE_ELEMENTS * 8]; /* what host gives */
 } sweep_case;
@@ -275,51 +276,79 @@ static bool refused_scalar(const sweep_case *c)
            reference_load(c->dtype, c->values[1]).i < 0;
 }
 
-/* The row on the device under test and on host: handles, strides, values. */
-static void run_both(sweep_case *c, tn_tensor *const *x, tn_tensor *const *h, int r)
+/* Operands, those of an earlier case where it has one that fits. */
+static void prepare(sweep_case *c, const row_case *want, const sweep_case *shared)
 {
-    char got[CASE_ELEMENTS * 8];
-    const int64_t handles = tn_live_count();
-    tn_tensor *y = ck_made(row_call(r, x)), *z = ck_made(row_call(r, h));
-    const int64_t made = tn_live_count() - handles;
-    if (made != 2) FAULT("%s %s: two calls made %d handles", c->row->name, tn_dtype_name(c->dtype), (int)made);
-    check_layout(c, x, y, z);
-    ck_ok(tn_read(y, got, tn_nbytes(y)));
-    ck_ok(tn_read(z, c->host, tn_nbytes(z)));
-    check_values(c, tn_dtype_of(y), got);
-    tn_release(y);
-    tn_release(z);
-}
-
-int row_case_run(const row_case *want)
-{
-    static sweep_case c;
-    const int r = want->row;
-    const tn__row *row = &tn__rows[r];
+    const tn__row *row = &tn__rows[want->row];
     const tn_dtype dtype = want->dtype;
     const test_layout layout = want->layout;
-    test_random random = {.state = (uint64_t)(r * 1000 + (int)dtype * 20 + (int)layout)};
-    faults = 0;
-    c = (sweep_case){.row = row, .dtype = dtype, .layout = layout, .n = layout_count(layout), .loose = want->loose};
-    c.computed = row->inputs == TN__REAL && !tn_dtype_is_float(dtype) ? TN_F32 : dtype;
-    tn_tensor *x[3] = {0}, *h[3] = {0};
+    test_random random = {.state = (uint64_t)(want->row * 1000 + (int)dtype * 20 + (int)layout)};
+    *c = (sweep_case){.row = row, .dtype = dtype, .layout = layout, .n = layout_count(layout), .loose = want->loose};
+    c->computed = row->inputs == TN__REAL && !tn_dtype_is_float(dtype) ? TN_F32 : dtype;
     for (int k = 0; k < row->arity; k++) {
-        c.from[k] = row->inputs == TN__CHOOSE && k == 0 ? TN_BOOL : dtype;
-        fill(row, c.from[k], k, want->first, c.n, &random, c.values[k]);
-        x[k] = layout_tensor(layout, k, row->arity, c.from[k], c.values[k], test_device());
-        h[k] = layout_tensor(layout, k, row->arity, c.from[k], c.values[k], "host");
+        c->from[k] = row->inputs == TN__CHOOSE && k == 0 ? TN_BOOL : dtype;
+        if (shared && shared->row->arity == row->arity && shared->from[k] == c->from[k]) {
+            memcpy(c->values[k], shared->values[k], sizeof c->values[k]);
+            c->x[k] = tn_retain(shared->x[k]);
+            c->h[k] = tn_retain(shared->h[k]);
+            continue;
+        }
+        fill(row, c->from[k], k, want->first, c->n, &random, c->values[k]);
+        c->x[k] = layout_tensor(layout, k, row->arity, c->from[k], c->values[k], test_device());
+        c->h[k] = layout_tensor(layout, k, row->arity, c->from[k], c->values[k], "host");
     }
-    if (refused_scalar(&c)) {
-        ck_fails(tn_pow(h[0], h[1]), TN_ARGUMENT, "pow", "an integer to the power -"); /* known at once on host */
-    } else {
-        run_both(&c, x, h, r);
-        if (c.n > 1 && want->guards) {
-            tn_tensor *again = ck_made(row_call(r, x));
-            check_guards(&c, again);
+    c->refused = refused_scalar(c);
+    if (c->refused)
+        ck_fails(tn_pow(c->h[0], c->h[1]), TN_ARGUMENT, "pow", "an integer to the power -"); /* known at once on host */
+}
+
+/* Handles, strides, values. */
+static void check(sweep_case *c, tn_tensor *on_host_)
+{
+    char got[CASE_ELEMENTS * 8];
+    check_layout(c, c->x, c->y, on_host_);
+    ck_ok(tn_read(c->y, got, tn_nbytes(c->y)));
+    ck_ok(tn_read(on_host_, c->host, tn_nbytes(on_host_)));
+    check_values(c, tn_dtype_of(c->y), got);
+}
+
+/* The row on the device, recorded. */
+static void record(sweep_case *c, int r)
+{
+    const int64_t handles = tn_live_count();
+    c->y = ck_made(row_call(r, c->x));
+    const int64_t made = tn_live_count() - handles;
+    if (made != 1) FAULT("%s %s: a call made %d handles", c->row->name, tn_dtype_name(c->dtype), (int)made);
+}
+
+int row_cases_run(const row_case *cases, int count)
+{
+    static sweep_case list[ROW_CASES];
+    tn_tensor *wanted[ROW_CASES];
+    int asked = 0;
+    faults = 0;
+    for (int i = 0; i < count; i++) {
+        prepare(&list[i], &cases[i], i > 0 ? &list[0] : NULL);
+        if (list[i].refused) continue;
+        record(&list[i], cases[i].row);
+        wanted[asked++] = list[i].y;
+    }
+    if (asked > 1) ck_ok(tn_realize(wanted, asked));
+    for (int i = 0; i < count; i++) {
+        sweep_case *c = &list[i];
+        if (!c->refused) {
+            tn_tensor *z = ck_made(row_call(cases[i].row, c->h));
+            check(c, z);
+            tn_release(z);
+            tn_release(c->y);
+        }
+        if (!c->refused && c->n > 1 && cases[i].guards) {
+            tn_tensor *again = ck_made(row_call(cases[i].row, c->x));
+            check_guards(c, again);
             tn_release(again);
         }
+        for (int k = 0; k < c->row->arity; k++) tn_release(c->x[k]), tn_release(c->h[k]);
     }
-    for (int k = 0; k < row->arity; k++) tn_release(x[k]), tn_release(h[k]);
     return faults;
 }
 

@@ -19,8 +19,10 @@ typedef struct row_case {
     bool loose;    /* only run it: the device's values are not looked at */
 } row_case;
 
-/* Runs the case and tells what is wrong; the number of faults. */
-int row_case_run(const row_case *c);
+/* Runs up to ROW_CASES cases of one dtype, layout and arity on the same operands, asked for together (one kernel), and tells
+ * what is wrong; the number of faults. */
+enum { ROW_CASES = 8 };
+int row_cases_run(const row_case *cases, int count);
 
 /* Elements a layout may have, and the values that casts are tried on. */
 enum { CASE_ELEMENTS = 512 };
