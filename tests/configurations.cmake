@@ -5,15 +5,15 @@ set(environment_unset
   TENON_DEVICE TENON_OPENCL TENON_DEVICES TENON_EAGER TENON_PROFILE TENON_MEMORY_LIMIT TENON_KERNEL_DIR TENON_LOG
   OPENCL_LAYERS OCL_ICD_FILENAMES POCL_DEVICES POCL_MAX_WORK_GROUP_SIZE POCL_MAX_PTHREAD_COUNT
   RUSTICL_ENABLE RUSTICL_DEVICE_TYPE)
-# Drivers share their caches; the library's own is off, since saving a program costs PoCL as much as building it. Suites that
-# are about it set their folders themselves.
+# Drivers share their caches; the library's own is off but for suites that say CACHE, since saving a program costs PoCL as much
+# as building it.
 set(environment_all
   CK_FORK=no
   TENON_CACHE_DIR=
   POCL_CACHE_DIR=${TENON_TEST_CACHE}/pocl
   MESA_SHADER_CACHE_DIR=${TENON_TEST_CACHE}/mesa)
 
-file(MAKE_DIRECTORY ${TENON_TEST_CACHE}/pocl ${TENON_TEST_CACHE}/mesa)
+file(MAKE_DIRECTORY ${TENON_TEST_CACHE}/tenon ${TENON_TEST_CACHE}/pocl ${TENON_TEST_CACHE}/mesa)
 
 # Folders that show the OpenCL loader some of the installed drivers only.
 set(icd ${PROJECT_BINARY_DIR}/icd)

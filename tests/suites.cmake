@@ -1,9 +1,10 @@
 # Which suite runs on which device.
 #
-#   tenon_suite(NAME configuration... [ASAN configuration...] [TSAN configuration...] [TIMEOUT seconds] [COST n])
+#   tenon_suite(NAME configuration... [ASAN configuration...] [TSAN configuration...] [TIMEOUT seconds] [COST n] [CACHE])
 #
 # tests/test_NAME.c is the suite's program. A suite without a row runs in: host pocl, ASAN host.
 # ASAN and TSAN say where it also runs in the build trees with sanitizers. COST: the dearest start first.
+# CACHE: programs are kept in a folder, as users have it; the other suites keep none.
 #
 #   host          plain memory; no OpenCL driver in sight
 #   none          TENON_OPENCL=none: no OpenCL library either
@@ -42,9 +43,9 @@ tenon_suite(writes     host pocl rusticl oclgrind  ASAN host pocl)
 # the graph and the fuser
 tenon_suite(graph      host pocl rusticl  ASAN host pocl)
 tenon_suite(fuse       pocl pocl-wide rusticl rusticl-deep oclgrind  TIMEOUT 900 COST 40)
-tenon_suite(driver_calls  pocl rusticl)
+tenon_suite(driver_calls  pocl rusticl  CACHE)
 tenon_suite(launches   pocl rusticl  TIMEOUT 900)
-tenon_suite(cache      pocl pocl-cold  TIMEOUT 900)
+tenon_suite(cache      pocl pocl-cold  TIMEOUT 900 CACHE)
 tenon_suite(threads    host pocl  ASAN host TSAN host pocl  TIMEOUT 900)
 
 # operations
