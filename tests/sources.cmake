@@ -1,4 +1,5 @@
-# Checks that need no device: who includes whom, public headers alone, what the library exports and needs.
+# Checks that need no device: who includes whom, public headers alone, what the library exports and
+# needs, whether the catalogue of operations is whole.
 # Included by tests/CMakeLists.txt.
 
 add_test(NAME layers COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/layers/check.sh ${PROJECT_SOURCE_DIR})
@@ -11,6 +12,12 @@ endif()
 add_test(NAME headers COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/headers.sh
   ${PROJECT_SOURCE_DIR}/include ${CMAKE_C_COMPILER} ${TENON_CXX} "${opencl_headers}")
 add_test(NAME exports COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/exports.sh $<TARGET_FILE:tenon>)
+
+if(TARGET tenon_command)
+  add_test(NAME catalog COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/catalog.sh $<TARGET_FILE:tenon_command>
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/docs)
+  set_tests_properties(catalog PROPERTIES LABELS sources TIMEOUT 60)
+endif()
 
 set_tests_properties(layers layers.selftest headers exports PROPERTIES
   LABELS sources SKIP_RETURN_CODE 77 TIMEOUT 60)

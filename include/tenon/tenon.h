@@ -12,5 +12,6 @@
 #include <tenon/tensor.h>
 #include <tenon/ops.h>
 #include <tenon/io.h>
+#include <tenon/catalog.h>
 
 #endif

@@ -1,0 +1,75 @@
+/* The catalogue of operations, from the tables. */
+#include "graph/rows.h"
+#include <string.h>
+#include <tenon/catalog.h>
+
+/* Elementwise rows whose arguments have names of their own, or that PyTorch calls otherwise. */
+static const struct special {
+    const char *name, *arguments, *torch;
+} specials[] = {
+    {"clamp", "x, low, high", NULL},
+    {"where", "condition, b, c", NULL},
+    {"gelu", NULL, "nn.functional.gelu"},
+    {"left_shift", NULL, "bitwise_left_shift"},
+    {"right_shift", NULL, "bitwise_right_shift"},
+};
+
+static struct special special_of(const tn__row *row)
+{
+    static const char *const by_arity[] = {"", "x", "a, b", "a, b, c"};
+    struct special found = {row->name, by_arity[row->arity], row->name};
+    for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
+        if (strcmp(specials[i].name, row->name) != 0) continue;
+        if (specials[i].arguments) found.arguments = specials[i].arguments;
+        if (specials[i].torch) found.torch = specials[i].torch;
+    }
+    return found;
+}
+
+/* dtypes by what the row has a text for: bit 0 floats, 1 integers, 2 bool */
+static const char *const same[8] = {"none", "floats", "integers", "any but bool", "bool", "floats, bool", "integers, bool", "any"};
+static const char *const to_bool[8] = {"none",         "floats -> bool",       "integers -> bool",       "any but bool -> bool",
+                                       "bool -> bool", "floats, bool -> bool", "integers, bool -> bool", "any -> bool"};
+
+static const char *dtypes_of(const tn__row *row)
+{
+    int kinds = 0;
+    for (int k = 0; k < 3; k++) kinds |= row->text[k] ? 1 << k : 0;
+    if (row->inputs == TN__REAL) return row->result == TN__TO_BOOL ? "any -> bool" : "any -> float";
+    return row->result == TN__TO_BOOL ? to_bool[kinds] : same[kinds];
+}
+
+static const tn_operation others[] = {
+#define OP(group, name, arguments, dtypes, gradient, launches, torch) {name, group, arguments, dtypes, gradient, launches, torch},
+#include "tables/operations.def"
+#undef OP
+};
+enum { OTHERS = sizeof others / sizeof others[0] };
+
+bool tn_operation_at(int i, tn_operation *operation)
+{
+    if (i < 0 || i >= TN__ROWS + OTHERS || !operation) return false;
+    if (i >= TN__ROWS) {
+        *operation = others[i - TN__ROWS];
+        return true;
+    }
+    const tn__row *row = &tn__rows[i];
+    const struct special special = special_of(row);
+    *operation = (tn_operation){
+        .name = row->name,
+        .group = "elementwise",
+        .arguments = special.arguments,
+        .dtypes = dtypes_of(row),
+        .gradient = row->gradient != NULL,
+        .launches = "1, fused",
+        .torch = special.torch,
+    };
+    return true;
+}
+
+bool tn_operation_find(const char *name, tn_operation *operation)
+{
+    for (int i = 0; name && tn_operation_at(i, operation); i++)
+        if (strcmp(operation->name, name) == 0) return true;
+    return false;
+}
