@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Writes reference.safetensors: operands and results of operations as NumPy and PyTorch compute them.
+
+    python3 generate.py            (NumPy 1.24, PyTorch 1.13 or newer; Debian: python3-numpy python3-torch)
+
+Each case is a few tensors, named KIND/OPERATION/DTYPE/NUMBER[/AXES/KEEPDIM]/{a,b,c,out}. Floats are computed in f64 and
+rounded once to the dtype, as the contract has it; tests/test_reference.c runs the cases on host.
+"""
+import json
+import os
+import struct
+
+import numpy as np
+import torch
+
+np.seterr(all="ignore")
+rng = np.random.default_rng(20240229)
+FLOATS = ["f16", "bf16", "f32", "f64"]
+SIGNED = ["i8", "i16", "i32", "i64"]
+UNSIGNED = ["u8", "u16", "u32", "u64"]
+INTEGERS = SIGNED + UNSIGNED
+NUMPY = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+         "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
+SAFE = {"f16": "F16", "bf16": "BF16", "f32": "F32", "f64": "F64", "i8": "I8", "i16": "I16", "i32": "I32", "i64": "I64", "u8": "U8",
+        "u16": "U16", "u32": "U32", "u64": "U64", "bool": "BOOL"}
+SIZE = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+
+
+def bf16_bits(x):
+    """f64 to bf16 by one rounding to nearest even."""
+    x = np.asarray(x, np.float64)
+    f = x.astype(np.float32)
+    up = np.abs(f.astype(np.float64)) > np.abs(x)
+    f = np.where(up, np.nextafter(f, np.float32(0)), f)
+    inexact = np.isfinite(x) & (f.astype(np.float64) != x)
+    bits = f.astype(np.float32).view(np.uint32) | inexact.astype(np.uint32)  # rounded to odd
+    bits = np.where(np.isinf(x), np.float32(np.inf) * np.sign(x).astype(np.float32), bits.view(np.float32)).astype(np.float32).view(np.uint32)
+    rounded = (bits.astype(np.int64) + 0x7FFF + ((bits.astype(np.int64) >> 16) & 1)) >> 16
+    return np.where(np.isnan(x), 0x7FC0, rounded).astype(np.uint16)
+
+
+def store(x, dtype):
+    """f64, or an integer array of the dtype, as bytes."""
+    x = np.asarray(x)
+    return bf16_bits(x).tobytes() if dtype == "bf16" else x.astype(NUMPY[dtype]).tobytes()
+
+
+def through(x, dtype):
+    """f64 values that the dtype has."""
+    if dtype == "bf16":
+        return (bf16_bits(x).astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return np.asarray(x, np.float64).astype(NUMPY[dtype]).astype(np.float64)
+
+
+def float_edges(dtype):
+    largest = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": float(np.finfo(np.float32).max), "f64": float(np.finfo(np.float64).max)}[dtype]
+    least = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}[dtype]
+    return [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 0.5, -2.5, 3.0, 100.0, -7.25, largest, -largest, least, -least / 4]
+
+
+def integer_edges(dtype):
+    info = np.iinfo(NUMPY[dtype])
+    few = [0, 1, 2, 3, 7, 100, int(info.max), int(info.max) - 1, int(info.min)]
+    return few + ([-1, -2, -7, int(info.min) + 1] if info.min < 0 else [255, 128])
+
+
+def values(dtype, low, high, count):
+    if dtype in FLOATS:
+        return through(rng.uniform(low, high, count), dtype)
+    if dtype == "bool":
+        return rng.integers(0, 2, count).astype(np.bool_)
+    info = np.iinfo(NUMPY[dtype])
+    return rng.integers(max(low, info.min), min(high, info.max) + 1, count).astype(NUMPY[dtype])
+
+
+def edges(dtype):
+    if dtype in FLOATS:
+        return through(float_edges(dtype), dtype)
+    return np.array([False, True]) if dtype == "bool" else np.array(integer_edges(dtype), NUMPY[dtype])
+
+
+def operands(dtype, arity, low, high):
+    """Edges, for two operands in pairs, and ordinary values behind them."""
+    e = edges(dtype)
+    if arity == 1:
+        lists = [e]
+    else:
+        k = e if len(e) <= 8 else e[rng.permutation(len(e))[:8]]
+        lists = [np.repeat(k, len(k)), np.tile(k, len(k))] + [rng.permutation(np.resize(k, len(k) ** 2)) for _ in range(arity - 2)]
+    return [np.concatenate([x, values(dtype, low, high, 16).astype(x.dtype)]) for x in lists]
+
+
+entries, blobs, offset = {}, [], 0
+
+
+def put(name, x, dtype):
+    global offset
+    data = store(x, dtype)
+    entries[name] = {"dtype": SAFE[dtype], "shape": list(np.shape(x)), "data_offsets": [offset, offset + len(data)]}
+    blobs.append(data)
+    offset += len(data)
+
+
+cases = 0
+
+
+def case(name, inputs, dtype, out, result):
+    global cases
+    for letter, x in zip("abc", inputs):
+        put(f"{name}/{letter}", x, dtype)
+    put(f"{name}/out", out, result)
+    cases += 1
+
+
+# ---- elementwise rows: name -> (arity, function on f64, function on integers, function on bool, low, high, result) ----
+
+t = torch.tensor
+special = lambda f: lambda *x: f(*[t(np.asarray(v, np.float64)) for v in x]).numpy()
+NONE = None
+ROWS = {
+    "add": (2, np.add, np.add, np.logical_or, -50, 50, "same"),
+    "sub": (2, np.subtract, np.subtract, NONE, -50, 50, "same"),
+    "mul": (2, np.multiply, np.multiply, np.logical_and, -50, 50, "same"),
+    "floor_divide": (2, np.floor_divide, np.floor_divide, NONE, -50, 50, "same"),
+    "remainder": (2, np.remainder, np.remainder, NONE, -50, 50, "same"),
+    "div": (2, np.divide, NONE, NONE, -50, 50, "same"),
+    "pow": (2, special(torch.pow), NONE, NONE, 0.5, 3, "same"),
+    "neg": (1, np.negative, np.negative, NONE, -50, 50, "same"),
+    "abs": (1, np.abs, np.abs, lambda x: x, -50, 50, "same"),
+    "sign": (1, np.sign, np.sign, NONE, -50, 50, "same"),
+    "floor": (1, np.floor, lambda x: x, NONE, -50, 50, "same"),
+    "maximum": (2, np.maximum, np.maximum, np.logical_or, -50, 50, "same"),
+    "minimum": (2, np.minimum, np.minimum, np.logical_and, -50, 50, "same"),
+    "clamp": (3, lambda x, a, b: np.minimum(np.maximum(x, a), b), lambda x, a, b: np.minimum(np.maximum(x, a), b), NONE, -50, 50, "same"),
+    "eq": (2, np.equal, np.equal, np.equal, -3, 3, "bool"),
+    "ne": (2, np.not_equal, np.not_equal, np.not_equal, -3, 3, "bool"),
+    "lt": (2, np.less, np.less, np.less, -3, 3, "bool"),
+    "le": (2, np.less_equal, np.less_equal, np.less_equal, -3, 3, "bool"),
+    "gt": (2, np.greater, np.greater, np.greater, -3, 3, "bool"),
+    "ge": (2, np.greater_equal, np.greater_equal, np.greater_equal, -3, 3, "bool"),
+    "isnan": (1, np.isnan, lambda x: np.zeros(x.shape, bool), lambda x: np.zeros(x.shape, bool), -3, 3, "bool"),
+    "logical_and": (2, np.logical_and, np.logical_and, np.logical_and, -2, 2, "bool"),
+    "logical_or": (2, np.logical_or, np.logical_or, np.logical_or, -2, 2, "bool"),
+    "logical_not": (1, np.logical_not, np.logical_not, np.logical_not, -2, 2, "bool"),
+    "bitwise_and": (2, NONE, np.bitwise_and, np.logical_and, -99, 99, "same"),
+    "bitwise_or": (2, NONE, np.bitwise_or, np.logical_or, -99, 99, "same"),
+    "bitwise_xor": (2, NONE, np.bitwise_xor, np.logical_xor, -99, 99, "same"),
+    "left_shift": (2, NONE, np.left_shift, NONE, -3, 70, "same"),
+    "right_shift": (2, NONE, np.right_shift, NONE, -3, 70, "same"),
+    "exp": (1, np.exp, NONE, NONE, -4, 4, "same"),
+    "log": (1, np.log, NONE, NONE, 0.25, 9, "same"),
+    "sqrt": (1, np.sqrt, NONE, NONE, 0, 9, "same"),
+    "tanh": (1, np.tanh, NONE, NONE, -3, 3, "same"),
+    "erf": (1, special(torch.erf), NONE, NONE, -3, 3, "same"),
+    "relu": (1, special(torch.relu), lambda x: np.maximum(x, x.dtype.type(0)), NONE, -4, 4, "same"),
+    "sigmoid": (1, special(torch.sigmoid), NONE, NONE, -4, 4, "same"),
+    "gelu": (1, special(lambda x: 0.5 * x * torch.erfc(-x / 2**0.5)), NONE, NONE, -3, 3, "same"),
+}
+
+
+def rows():
+    for name, (arity, on_floats, on_integers, on_bool, low, high, result) in ROWS.items():
+        for dtype in FLOATS + INTEGERS + ["bool"]:
+            f = on_floats if dtype in FLOATS else on_bool if dtype == "bool" else on_integers
+            if f is None:
+                continue
+            x = operands(dtype, arity, low, high)
+            case(f"row/{name}/{dtype}/0", x, dtype, f(*x), "bool" if result == "bool" else dtype)
+            grid = [values(dtype, low, high, n).reshape(s) for n, s in [(6, (2, 3)), (3, (3,)), (2, (2, 1))][:arity]]
+            case(f"row/{name}/{dtype}/1", grid, dtype, f(*grid), "bool" if result == "bool" else dtype)
+            one = [values(dtype, low, high, 1).reshape(()) for _ in range(arity)]
+            case(f"row/{name}/{dtype}/2", one, dtype, f(*one), "bool" if result == "bool" else dtype)
+            none = [values(dtype, low, high, 0).reshape((2, 0)) for _ in range(arity)]
+            case(f"row/{name}/{dtype}/3", none, dtype, np.zeros((2, 0)), "bool" if result == "bool" else dtype)
+
+
+# ---- reductions: name -> (function(x, axis, keepdims), dtypes, result of an integer and of a float) ----
+
+def wide(dtype):
+    return dtype if dtype in FLOATS else "u64" if dtype in UNSIGNED else "i64"
+
+
+def first_nan_argmax(x, axis, keepdims):
+    return np.argmax(x, axis=axis, keepdims=keepdims)  # NumPy takes the first NaN, too
+
+
+REDUCTIONS = {
+    "sum": (lambda x, a, k, d: np.sum(x, axis=a, keepdims=k, dtype=np.float64 if d in FLOATS else NUMPY[wide(d)]), FLOATS + INTEGERS + ["bool"], wide),
+    "mean": (lambda x, a, k, d: np.mean(x, axis=a, keepdims=k), FLOATS, lambda d: d),
+    "max": (lambda x, a, k, d: np.max(x, axis=a, keepdims=k), FLOATS + INTEGERS + ["bool"], lambda d: d),
+    "argmax": (lambda x, a, k, d: first_nan_argmax(x, a, k), FLOATS + INTEGERS + ["bool"], lambda d: "i64"),
+}
+SHAPES = [((5,), [0]), ((3, 4), [0, 1, None]), ((2, 3, 4), [1, (0, 2), None]), ((1, 7, 1), [1, 0]), ((), [None])]
+
+
+def reductions():
+    for name, (f, dtypes, result) in REDUCTIONS.items():
+        for dtype in dtypes:
+            for number, (shape, axes) in enumerate(SHAPES):
+                for axis in axes:
+                    if name == "argmax" and isinstance(axis, tuple):
+                        continue
+                    x = values(dtype, -50, 50, int(np.prod(shape))).reshape(shape)
+                    if number == 1 and dtype in FLOATS:
+                        x[1, 2] = np.nan
+                    text = "all" if axis is None else ",".join(str(a) for a in (axis if isinstance(axis, tuple) else (axis,)))
+                    for keep in (False, True):
+                        case(f"reduce/{name}/{dtype}/{number}/{text}/{int(keep)}", [x], dtype, f(x, axis, keep, dtype), result(dtype))
+
+
+# ---- along an axis ----
+
+def softmaxes():
+    for name, f in [("softmax", torch.softmax), ("log_softmax", torch.log_softmax)]:
+        for dtype in FLOATS:
+            for number, (shape, axis) in enumerate([((5,), 0), ((3, 4), 0), ((3, 4), 1), ((2, 3, 4), 1), ((1, 33), 1), ((6, 1), 1)]):
+                x = values(dtype, -9, 9, int(np.prod(shape))).reshape(shape)
+                if number == 1:
+                    x[:, 1] = -np.inf
+                    x[0, 2] = np.nan
+                    x[1, 3] = np.inf
+                case(f"axis/{name}/{dtype}/{number}/{axis}", [x], dtype, f(t(x), axis).numpy(), dtype)
+
+
+# ---- casts ----
+
+def cast(x, dtype):
+    if dtype in FLOATS:
+        return np.asarray(x, np.float64)
+    if dtype == "bool":
+        return x != 0
+    if x.dtype.kind != "f":
+        return x.astype(NUMPY[dtype])
+    info = np.iinfo(NUMPY[dtype])
+    exact = [0 if np.isnan(v) else int(info.max) if v >= info.max else int(info.min) if v <= info.min else int(v) for v in x]
+    return np.array(exact, NUMPY[dtype])
+
+
+def casts():
+    for source in FLOATS + INTEGERS + ["bool"]:
+        for to in FLOATS + INTEGERS + ["bool"]:
+            if to in ("f16", "bf16", "f32") and source in ("i64", "u64"):
+                continue  # not exact in f64 first: tests/test_sweep.c has those
+            x = np.concatenate([edges(source), values(source, -300, 70000, 16).astype(edges(source).dtype)])
+            put(f"cast/{source}/{to}/a", x, source)
+            put(f"cast/{source}/{to}/out", cast(x, to), to)
+            global cases
+            cases += 1
+
+
+def write(path):
+    header = json.dumps({"__metadata__": {"cases": str(cases)}, **entries}, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header)
+        for blob in blobs:
+            file.write(blob)
+    print(f"{path}: {cases} cases, {len(entries)} tensors, {8 + len(header) + offset} bytes; NumPy {np.__version__}, PyTorch {torch.__version__}")
+
+
+rows()
+reductions()
+softmaxes()
+casts()
+write(os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.safetensors"))

@@ -1,0 +1,230 @@
+/* The library against NumPy and PyTorch: operands and results made by tests/data/reference/generate.py, run on host. */
+#include "bones.h"
+#include "support/row_cases.h"
+
+#include "support/reference.h"
+
+#include <math.h>
+#include <tenon/io.h>
+
+enum { MOST_ELEMENTS = 256 };
+
+static tn_archive *archive;
+static int faults;
+
+static void open_archive(void)
+{
+    archive = tn_archive_open(TN_TEST_SOURCE_DIR "/tests/data/reference/reference.safetensors");
+    ck_assert_msg(archive, "%s", tn_last_error());
+    faults = 0;
+    bones_push();
+}
+
+static void close_archive(void)
+{
+    tn_archive_close(archive);
+    bones_pop();
+}
+
+/* KIND/OPERATION/…, taken apart at the slashes. */
+enum { PARTS = 8 };
+typedef struct title {
+    char text[128];
+    const char *part[PARTS];
+    int parts;
+} title;
+
+static title title_of(const char *name)
+{
+    title t = {.parts = 0};
+    snprintf(t.text, sizeof t.text, "%s", name);
+    for (char *p = t.text; p && t.parts < PARTS;) {
+        t.part[t.parts++] = p;
+        p = strchr(p, '/');
+        if (p) *p++ = '\0';
+    }
+    return t;
+}
+
+/* Tensor `letter` of the case whose result is `name` ("…/out"). */
+static tn_tensor *sibling(const char *name, const char *letter)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%.*s%s", (int)(strlen(name) - strlen("out")), name, letter);
+    return ck_made(tn_archive_get(archive, text, "host"));
+}
+
+/* How far floats may be away: so many ulps, of the element's own more ulps, or an absolute distance. */
+typedef struct bound {
+    double ulps;
+    const double *slack;    /* of each element; NULL: none */
+    const double *distance; /* the same */
+} bound;
+
+static bool within(const bound *b, tn_dtype dtype, double got, double want, size_t i)
+{
+    if (!tn_dtype_is_float(dtype) || b->ulps == 0) return false;
+    return test_ulps(dtype, got, want) <= b->ulps + (b->slack ? b->slack[i] : 0) ||
+           (b->distance && fabs(got - want) <= b->distance[i]);
+}
+
+/* got against want: the same dtype and shape, and each element within its bound (0 ulps: the bits; any NaN, any zero). */
+static void compare(const char *name, tn_tensor *got, tn_tensor *want, bound b)
+{
+    const tn_dtype dtype = tn_dtype_of(want);
+    const size_t size = tn_dtype_size(dtype), n = (size_t)tn_numel(want);
+    char *g = malloc(n * size + 1), *w = malloc(n * size + 1);
+    int wrong = 0;
+    if (tn_dtype_of(got) != dtype || tn_numel(got) != tn_numel(want) || tn_ndim(got) != tn_ndim(want)) {
+        printf("  FAULT %s: dtype %s, %d axes, %lld elements\n", name, tn_dtype_name(tn_dtype_of(got)), tn_ndim(got), (long long)tn_numel(got));
+        faults++;
+    } else {
+        for (int a = 0; a < tn_ndim(want); a++)
+            if (tn_dim(got, a) != tn_dim(want, a)) wrong++;
+        ck_ok(tn_read(got, g, n * size));
+        ck_ok(tn_read(want, w, n * size));
+        for (size_t i = 0; i < n; i++) {
+            const double x = test_number(dtype, g + i * size), y = test_number(dtype, w + i * size);
+            const bool same = test_bits_equal(dtype, g + i * size, w + i * size) || (x == 0 && y == 0);
+            if (same || within(&b, dtype, x, y, i)) continue;
+            if (wrong++ < 3) printf("  FAULT %s, element %zu: %.17g, not %.17g\n", name, i, x, y);
+        }
+        faults += wrong > 0;
+    }
+    free(g);
+    free(w);
+    test_case_passed();
+}
+
+/* Ulps of the row's own bound, and one for what NumPy's and PyTorch's functions and the rounding of the result cost. */
+static double bound_of_row(const tn__row *row, tn_dtype dtype)
+{
+    return row->ulp == 0 ? 0 : dtype == TN_F16 || dtype == TN_BF16 ? 1 : row->ulp + 1;
+}
+
+/* What the composition of a row of one operand may cost, by element, in ulps of its f32 or f64. */
+static void slack_of_row(const tn__row *row, tn_tensor *x, double *slack)
+{
+    const tn_dtype dtype = tn_dtype_of(x);
+    const size_t size = tn_dtype_size(dtype), n = (size_t)tn_numel(x);
+    char *bytes = malloc(n * size + 1);
+    ck_ok(tn_read(x, bytes, n * size));
+    for (size_t i = 0; i < n; i++) {
+        reference_number operands[3] = {reference_load(dtype, bytes + i * size)}, out;
+        ck_assert(reference_row(row->name, dtype, operands, &out, &slack[i]));
+        if (size == 2) slack[i] = 0;
+    }
+    free(bytes);
+}
+
+static void run_row(const char *name, const title *t, tn_tensor *want)
+{
+    static const char *const letters[] = {"a", "b", "c"};
+    tn_tensor *x[3] = {0};
+    int r = 0;
+    while (r < TN__ROWS && strcmp(tn__rows[r].name, t->part[1]) != 0) r++;
+    ck_assert_msg(r < TN__ROWS, "no row is called %s", t->part[1]);
+    for (int k = 0; k < tn__rows[r].arity; k++) x[k] = sibling(name, letters[k]);
+    double slack[MOST_ELEMENTS] = {0};
+    ck_assert_int_le(tn_numel(want), MOST_ELEMENTS);
+    const tn__row *row = &tn__rows[r];
+    if (row->arity == 1 && row->ulp > 0) slack_of_row(row, x[0], slack);
+    compare(name, ck_made(row_call(r, x)), want, (bound){.ulps = bound_of_row(row, tn_dtype_of(want)), .slack = slack});
+}
+
+static tn_axes axes_of(const char *text)
+{
+    tn_axes axes = {.count = 0};
+    if (strcmp(text, "all") == 0) return TN_ALL_AXES;
+    for (const char *p = text; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) axes.axis[axes.count++] = atoi(p);
+    return axes;
+}
+
+/* The contract's bound of sums, (log2 n + 8)·eps·Σ|x|, here taken of a few numbers; of means an n-th of it. */
+static void distance_of_sum(tn_tensor *x, tn_axes axes, bool keepdim, bool mean, double *distance)
+{
+    tn_tensor *sizes = ck_made(tn_sum(tn_abs(tn_cast(x, TN_F64)), axes, keepdim));
+    const double n = (double)tn_numel(x) / (double)tn_numel(sizes), eps = tn_dtype_of(x) == TN_F64 ? 0x1p-53 : 0x1p-24;
+    ck_assert_int_le(tn_numel(sizes), MOST_ELEMENTS);
+    ck_ok(tn_read(sizes, distance, tn_nbytes(sizes)));
+    for (int64_t i = 0; i < tn_numel(sizes); i++) distance[i] *= (log2(n) + 8) * eps / (mean ? n : 1);
+}
+
+static void run_reduction(const char *name, const title *t, tn_tensor *want)
+{
+    static const struct {
+        const char *name;
+        tn_tensor *(*call)(tn_tensor *, tn_axes, bool);
+    } table[] = {{"sum", tn_sum}, {"mean", tn_mean}, {"max", tn_max}, {"argmax", tn_argmax}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].name, t->part[1]) == 0) {
+            const tn_axes axes = axes_of(t->part[4]);
+            const bool keepdim = t->part[5][0] == '1';
+            tn_tensor *x = sibling(name, "a");
+            double distance[MOST_ELEMENTS] = {0};
+            if (i < 2 && tn_dtype_is_float(tn_dtype_of(x))) distance_of_sum(x, axes, keepdim, i == 1, distance);
+            compare(name, ck_made(table[i].call(x, axes, keepdim)), want, (bound){.ulps = 1, .distance = distance});
+            return;
+        }
+    ck_abort_msg("no reduction is called %s", t->part[1]);
+}
+
+static void run_along_axis(const char *name, const title *t, tn_tensor *want)
+{
+    tn_tensor *x = sibling(name, "a");
+    const int axis = atoi(t->part[4]);
+    const bool logarithm = strcmp(t->part[1], "log_softmax") == 0;
+    double distance[MOST_ELEMENTS]; /* a logarithm near 0 is a difference of numbers of size 1 and more */
+    for (int i = 0; i < MOST_ELEMENTS; i++) distance[i] = logarithm ? 4 * test_step(tn_dtype_of(x), 1) : 0;
+    compare(name, ck_made(logarithm ? tn_log_softmax(x, axis) : tn_softmax(x, axis)), want, (bound){.ulps = 32, .distance = distance});
+}
+
+static void run_cast(const char *name, const title *t, tn_tensor *want)
+{
+    (void)t;
+    compare(name, ck_made(tn_cast(sibling(name, "a"), tn_dtype_of(want))), want, (bound){.ulps = 0});
+}
+
+/* Runs every case of a kind; at least so many. */
+static void run_all(const char *kind, int least, void (*run)(const char *, const title *, tn_tensor *))
+{
+    int cases = 0;
+    for (int i = 0; i < tn_archive_count(archive); i++) {
+        const char *name = tn_archive_name(archive, i);
+        const title t = title_of(name);
+        if (strcmp(t.part[0], kind) != 0 || strcmp(t.part[t.parts - 1], "out") != 0) continue;
+        const tn_scope scope = tn_scope_push();
+        run(name, &t, sibling(name, "out"));
+        ck_ok(tn_scope_pop(scope));
+        cases++;
+    }
+    ck_assert_msg(cases >= least, "%d cases of %s, %d are expected", cases, kind, least);
+    ck_assert_msg(faults == 0, "%d cases of %s are wrong", faults, kind);
+}
+
+START_TEST(rows_give_what_NumPy_and_PyTorch_give)
+{
+    run_all("row", 1200, run_row);
+}
+END_TEST
+
+START_TEST(reductions_give_what_NumPy_gives)
+{
+    run_all("reduce", 600, run_reduction);
+}
+END_TEST
+
+START_TEST(softmax_gives_what_PyTorch_gives)
+{
+    run_all("axis", 48, run_along_axis);
+}
+END_TEST
+
+START_TEST(casts_give_what_NumPy_gives_within_the_contract)
+{
+    run_all("cast", 150, run_cast);
+}
+END_TEST
+
+TEST_MAIN("reference", open_archive, close_archive, rows_give_what_NumPy_and_PyTorch_give, reductions_give_what_NumPy_gives,
+          softmax_gives_what_PyTorch_gives, casts_give_what_NumPy_gives_within_the_contract)
