@@ -7,6 +7,7 @@
 #ifndef TENON_OPS_H
 #define TENON_OPS_H
 
+#include <tenon/reduce.h>
 #include <tenon/tensor.h>
 
 #ifdef __cplusplus
@@ -86,25 +87,6 @@ TN_API tn_tensor *tn_relu(tn_tensor *x) TN_MUST_USE;
 
 /** b where condition is true, else c. dtype  condition any (non-zero is true); b, c any, promoted */
 TN_API tn_tensor *tn_where(tn_tensor *condition, tn_tensor *b, tn_tensor *c) TN_MUST_USE;
-
-/* ---- reductions over axes (TN_AXES(0, -1), TN_ALL_AXES); keepdim leaves extents of 1 ----
- *  error  AXIS (out of range, given twice) */
-
-/** dtype  floats keep theirs (accumulated in f32 or wider), integers and bool -> i64, unsigned -> u64 */
-TN_API tn_tensor *tn_sum(tn_tensor *x, tn_axes axes, bool keepdim) TN_MUST_USE;
-/** sum / n; over nothing NaN. dtype  floats */
-TN_API tn_tensor *tn_mean(tn_tensor *x, tn_axes axes, bool keepdim) TN_MUST_USE;
-/** The largest; NaN if any is. dtype  any; error  SHAPE (over no elements) */
-TN_API tn_tensor *tn_max(tn_tensor *x, tn_axes axes, bool keepdim) TN_MUST_USE;
-/** Index of the first largest element (of the first NaN), row-major over the reduced axes. dtype  any -> i64
- *  error  SHAPE (over no elements) */
-TN_API tn_tensor *tn_argmax(tn_tensor *x, tn_axes axes, bool keepdim) TN_MUST_USE;
-
-/* ---- along one axis ---- */
-
-/** exp(x - max) / sum; integers become f32. A row of only -inf is NaN. error  AXIS */
-TN_API tn_tensor *tn_softmax(tn_tensor *x, int axis) TN_MUST_USE;
-TN_API tn_tensor *tn_log_softmax(tn_tensor *x, int axis) TN_MUST_USE;
 
 /* ---- matrices ---- */
 

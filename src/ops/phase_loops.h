@@ -1,33 +1,5 @@
 /* The phase lists as loops over a row in C, for one compute type (T, S, MATH as in graph/scalar_c.h). */
-#include "graph/scalar_c.h"
-
-#define FN(name, kind, ...) FN_##kind(name, __VA_ARGS__)
-#define FN_ANY(name, ...)                        \
-    static inline T FUNCTION(name)(T A, T B)     \
-    {                                            \
-        __VA_ARGS__                              \
-    }
-#define FN_FLOAT FN_ANY
-#define FN_INTEGER(name, ...)
-#include "tables/functions.def"
-#undef FN
-#undef FN_ANY
-#undef FN_FLOAT
-#undef FN_INTEGER
-
-/* Reductions of a row: sums in long double, as every sum of host. */
-static inline T JOIN(reduce_max, S)(int64_t n, const T *x)
-{
-    T best = x[0];
-    for (int64_t i = 1; i < n; i++) best = MAXN(best, x[i]);
-    return best;
-}
-static inline T JOIN(reduce_sum, S)(int64_t n, const T *x)
-{
-    long double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += x[i];
-    return (T)sum;
-}
+#include "ops/reduce_loops.h"
 
 #define R0 r[0]
 #define R1 r[1]
@@ -43,12 +15,15 @@ static inline T JOIN(reduce_sum, S)(int64_t n, const T *x)
         const T X = x[i];                                \
         t[i] = text;                                     \
     }                                                    \
-    r[k++] = JOIN(reduce_##row, S)(n, t);
+    JOIN(start_##row, S)(&a);                            \
+    JOIN(run_##row, S)(&a, n, t, 0);                     \
+    r[k++] = JOIN(value_##row, S)(&a);
 /* x: the row; t: as many elements to work in */
 #define PHASES(name, list)                                              \
     static void JOIN(host_##name, S)(int64_t n, void *row, void *work)  \
     {                                                                   \
         T *x = row, *t = work, r[3];                                    \
+        tn__accumulated a;                                              \
         int k = 0;                                                      \
         list                                                            \
     }

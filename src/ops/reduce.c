@@ -1,4 +1,6 @@
-/* Reductions over axes: sum, max, argmax, and mean on top. */
+/* Reductions over axes (tables/reductions.def), and mean on top. */
+/* The rows compare with 0 in unsigned types too. */
+#pragma GCC diagnostic ignored "-Wtype-limits"
 #include "base/alloc.h"
 #include "core/convert.h"
 #include "core/view.h"
@@ -9,107 +11,130 @@
 #include <string.h>
 #include <tenon/ops.h>
 
-#define SUM TN__RESULT_SUM
-#define SAME TN__RESULT_SAME
-#define INDEX TN__RESULT_INDEX
-#define YES true
-#define NO false
 const tn__reduction tn__reductions[TN__REDUCTIONS] = {
-#define RED(name, result, init_f, init_i, combine_f, combine_i, indexed, gradient) \
-    [TN__RED_##name] = {#name, result, {#init_f, #init_i}, {#combine_f, #combine_i}, indexed, tn__grad_##gradient},
+#define RED(name, result, init_f, init_i, combine_f, combine_i, gradient)                     \
+    [TN__RED_##name] = {#name, TN__RESULT_##result, {#init_f, #init_i}, {#combine_f, #combine_i}, \
+                        TN__RESULT_##result == TN__RESULT_INDEX, tn__grad_##gradient},
 #include "tables/reductions.def"
 #undef RED
 };
 
-/* ---- host ---- */
+/* ---- host: the same texts as C ---- */
 
-/* Sums of floats are kept in long double, of integers wrap; extremes compare in the compute type. */
+#define IS_FLOAT 1
+#define T float
+#define S f
+#define MATH(name) name##f
+#include "ops/reduce_loops.h"
+#undef T
+#undef S
+#undef MATH
+#define T double
+#define S d
+#define MATH(name) name
+#include "ops/reduce_loops.h"
+#undef T
+#undef S
+#undef MATH
+#undef IS_FLOAT
+#define IS_FLOAT 0
+#define T int32_t
+#define U uint32_t
+#define S i
+#define LOWEST_VALUE INT32_MIN
+#include "ops/reduce_loops.h"
+#undef T
+#undef S
+#undef LOWEST_VALUE
+#define T uint32_t
+#define S u
+#define LOWEST_VALUE 0
+#include "ops/reduce_loops.h"
+#undef T
+#undef U
+#undef S
+#undef LOWEST_VALUE
+#define T int64_t
+#define U uint64_t
+#define S l
+#define LOWEST_VALUE INT64_MIN
+#include "ops/reduce_loops.h"
+#undef T
+#undef S
+#undef LOWEST_VALUE
+#define T uint64_t
+#define S m
+#define LOWEST_VALUE 0
+#include "ops/reduce_loops.h"
+
+/* Of one row: per compute type, in the order of the letters. */
+typedef struct host_loops {
+    void (*start[TN__COMPUTES])(tn__accumulated *a);
+    void (*run[TN__COMPUTES])(tn__accumulated *a, int64_t n, const void *elements, int64_t at);
+} host_loops;
+static const host_loops loops[TN__REDUCTIONS] = {
+#define RED(name, ...)                                                                                                \
+    [TN__RED_##name] = {{start_##name##_f, start_##name##_d, start_##name##_i, start_##name##_u, start_##name##_l, start_##name##_m}, \
+                        {run_##name##_f, run_##name##_d, run_##name##_i, run_##name##_u, run_##name##_l, run_##name##_m}},
+#include "tables/reductions.def"
+#undef RED
+};
+
 typedef struct host_state {
     const tn__reduction *row;
-    tn_dtype from, to;
+    const host_loops *loops;
+    tn_dtype to;
+    tn__compute compute; /* of the operand */
     void *out;
     int64_t reduced; /* points reduced into each output */
-    int64_t output, seen, best_at;
-    long double sum;
-    uint64_t wrapped;
-    tn__number best;
+    int64_t output, seen;
+    tn__accumulated a;
 } host_state;
 
-static tn__number number_at(tn_dtype dtype, const void *block, int j)
+/* What was accumulated, as a number of dtype `to`. */
+static tn__number accumulated_number(const tn__reduction *row, tn__compute compute, const tn__accumulated *a, tn_dtype to)
 {
-    tn__number n = {.compute = tn__dtypes[dtype].compute};
-    if (n.compute == TN__CD || n.compute >= TN__CL)
-        n.m = ((const uint64_t *)block)[j];
+    tn__number n = {.compute = compute};
+    if (row->indexed) return (tn__number){.compute = TN__CL, .l = a->at};
+    if (row->result == TN__RESULT_SUM && compute == TN__CD) return (tn__number){.compute = TN__CD, .d = (double)a->as.x};
+    if (row->result == TN__RESULT_SUM && compute == TN__CF)
+        return tn__number_to((tn__number){.compute = TN__CF, .f = (float)a->as.x}, to);
+    if (compute == TN__CD || compute >= TN__CL)
+        n.m = a->as.m;
     else
-        n.u = ((const uint32_t *)block)[j];
+        n.u = a->as.u;
     return n;
-}
-
-static bool is_nan(tn__number n)
-{
-    return n.compute == TN__CF ? n.f != n.f : n.compute == TN__CD ? n.d != n.d : false;
-}
-
-static bool is_less(tn__number a, tn__number b)
-{
-    switch (a.compute) {
-    case TN__CF: return a.f < b.f;
-    case TN__CD: return a.d < b.d;
-    case TN__CI: return a.i < b.i;
-    case TN__CU: return a.u < b.u;
-    case TN__CL: return a.l < b.l;
-    default: return a.m < b.m;
-    }
-}
-
-static void finish_output(host_state *s)
-{
-    char *to = (char *)s->out + s->output * (int64_t)tn_dtype_size(s->to);
-    if (s->row->result == TN__RESULT_INDEX)
-        tn__number_store(s->to, to, (tn__number){.compute = TN__CL, .l = s->best_at});
-    else if (s->row->result == TN__RESULT_SAME)
-        tn__number_store(s->to, to, s->best);
-    else if (s->to == TN_F64)
-        tn__number_store(s->to, to, (tn__number){.compute = TN__CD, .d = (double)s->sum});
-    else if (tn_dtype_is_float(s->to))
-        tn__number_store(s->to, to, tn__number_to((tn__number){.compute = TN__CF, .f = (float)s->sum}, s->to));
-    else
-        tn__number_store(s->to, to, (tn__number){.compute = TN__CM, .m = s->wrapped});
-    s->output++;
-    s->seen = 0;
-    s->sum = 0;
-    s->wrapped = 0;
 }
 
 static tn_status visit_reduce(const tn__node *node, int64_t linear, const int64_t *place, int n, void *user)
 {
     host_state *s = user;
     uint64_t block[TN__BLOCK];
+    const size_t size = s->compute == TN__CD || s->compute >= TN__CL ? 8 : 4;
     (void)linear;
     tn__host_operand(&node->in[0], place[0], node->rank ? node->in[0].stride[node->rank - 1] : 0, n, block);
-    for (int j = 0; j < n; j++) {
-        const tn__number v = number_at(s->from, block, j);
-        if (s->row->result == TN__RESULT_SUM) {
-            if (v.compute == TN__CF)
-                s->sum += (long double)v.f;
-            else if (v.compute == TN__CD)
-                s->sum += (long double)v.d;
-            else
-                s->wrapped += v.m; /* sums of integers are over 64-bit operands */
-        } else if (s->seen == 0 || (!is_nan(s->best) && (is_nan(v) || is_less(s->best, v)))) {
-            s->best = v;
-            s->best_at = s->seen;
-        }
-        if (++s->seen == s->reduced) finish_output(s);
+    for (int j = 0; j < n;) {
+        const int64_t left = s->reduced - s->seen;
+        const int count = left < n - j ? (int)left : n - j;
+        if (s->seen == 0) s->loops->start[s->compute](&s->a);
+        s->loops->run[s->compute](&s->a, count, (const char *)block + (size_t)j * size, s->seen);
+        s->seen += count;
+        j += count;
+        if (s->seen < s->reduced) continue;
+        tn__number_store(s->to, (char *)s->out + s->output++ * (int64_t)tn_dtype_size(s->to),
+                         accumulated_number(s->row, s->compute, &s->a, s->to));
+        s->seen = 0;
     }
     return TN_OK;
 }
 
 static tn_status host_reduce(const tn__node *node, void *const *out)
 {
-    host_state s = {.row = node->a.reduce.row, .from = node->in[0].dtype, .to = node->dtype, .out = out[0], .reduced = 1};
+    const tn__reduction *row = node->a.reduce.row;
+    const tn__operand *in = &node->in[0];
+    host_state s = {.row = row, .loops = &loops[row - tn__reductions], .to = node->dtype, .out = out[0], .reduced = 1};
+    s.compute = in->value ? tn__dtypes[in->dtype].compute : in->number.compute;
     for (int k = node->kept; k < node->rank; k++) s.reduced *= node->dim[k];
-    if (!node->in[0].value) s.from = tn__compute_dtype[node->in[0].number.compute];
     return tn__host_walk(node, node->rank, visit_reduce, &s);
 }
 
@@ -353,68 +378,63 @@ static tn_tensor *with_kept_axes(tn_tensor *y, uint32_t mask, int ndim)
     return y;
 }
 
-/* Sum over nothing, of the result's shape: zeros. */
-static tn_tensor *empty_result(const tn__reduction *row, const tn_tensor *x, uint32_t mask, bool keepdim, tn_dtype dtype)
+/* Over nothing: the init where the row's result has one, else an error. Or nothing at all. */
+static tn_tensor *empty_result(const tn__reduction *row, const tn_tensor *x, uint32_t mask, bool keepdim, tn_dtype from, tn_dtype to)
 {
     const tn_shape shape = reduced_shape(x, mask, keepdim);
     bool nothing = false;
-    for (int a = 0; a < x->ndim; a++) nothing = nothing || ((mask & (1u << a)) && x->dim[a] == 0);
-    if (nothing && row->result != TN__RESULT_SUM)
+    tn__accumulated a;
+    for (int k = 0; k < x->ndim; k++) nothing = nothing || ((mask & (1u << k)) && x->dim[k] == 0);
+    if (!nothing) return tn_zeros(to, shape, tn__tensor_device(x)->name);
+    if (row->result != TN__RESULT_SUM && row->result != TN__RESULT_TRUTH)
         return TN__NULL(TN_SHAPE, "%s: %s has no elements along the reduced axes", row->name, tn__shape_text(x->ndim, x->dim));
-    return tn_zeros(dtype, shape, tn__tensor_device(x)->name);
+    const tn__compute compute = tn__dtypes[from].compute;
+    loops[row - tn__reductions].start[compute](&a);
+    tn_tensor *init = tn_float(tn__number_double(accumulated_number(row, compute, &a, to)));
+    tn_tensor *y = init ? tn_full(to, shape, init, tn__tensor_device(x)->name) : NULL;
+    tn_release(init);
+    return y;
 }
 
-static tn_tensor *reduce(const tn__reduction *row, tn_tensor *x, const tn_axes *axes, bool keepdim)
+tn_status tn__reduced_axes(const tn_tensor *x, tn_axes *axes, const char *function, uint32_t *mask)
+{
+    TN__TRY(tn__tensor_check(x, function, "x"));
+    if (x->ndim == 0 && axes->count == 1 && (axes->axis[0] == 0 || axes->axis[0] == -1)) axes->count = 0; /* as in PyTorch */
+    return tn__axes_mask(axes, x->ndim, function, mask);
+}
+
+static tn_tensor *reduce(const tn__reduction *row, tn_tensor *x, tn_axes axes, bool keepdim)
 {
     uint32_t mask;
-    if (tn__tensor_check(x, row->name, "x") != TN_OK || tn__axes_mask(axes, x->ndim, row->name, &mask) != TN_OK) return NULL;
+    if (tn__reduced_axes(x, &axes, row->name, &mask) != TN_OK) return NULL;
     const tn__kind kind = tn__dtypes[x->dtype].kind;
     tn_dtype from = x->dtype, to = x->dtype;
     if (row->result == TN__RESULT_SUM && kind != TN__FLOAT) from = to = kind == TN__UNSIGNED ? TN_U64 : TN_I64;
+    if (row->result == TN__RESULT_TRUTH) from = to = TN_BOOL;
     if (row->result == TN__RESULT_INDEX) to = TN_I64;
-    if (x->numel == 0) return empty_result(row, x, mask, keepdim, to);
+    if (x->numel == 0) return empty_result(row, x, mask, keepdim, from, to);
     tn_tensor *source = from == x->dtype ? x : tn__cast(x, from, false);
     tn_tensor *y = source ? record_reduce(row, source, mask, to) : NULL;
     if (source != x) tn_release(source);
     return keepdim ? with_kept_axes(y, mask, x->ndim) : y;
 }
 
-/* A tensor without axes may be reduced over 0 or -1, as in PyTorch. */
-static tn_axes own_axes(const tn_tensor *x, tn_axes axes)
-{
-    if (x && x->ndim == 0 && axes.count == 1 && (axes.axis[0] == 0 || axes.axis[0] == -1)) axes.count = 0;
-    return axes;
-}
-
-static tn_tensor *reduce_recorded(const tn__reduction *row, tn_tensor *x, const tn_axes *axes, bool keepdim)
-{
-    const tn_axes own = own_axes(x, *axes);
-    tn_tensor *y = reduce(row, x, &own, keepdim);
-    tn__recorded(&ops[row - tn__reductions], NULL, &x, 1, y);
-    return y;
-}
-
-tn_tensor *tn_sum(tn_tensor *x, tn_axes axes, bool keepdim)
-{
-    return reduce_recorded(&tn__reductions[TN__RED_sum], x, &axes, keepdim);
-}
-
-tn_tensor *tn_max(tn_tensor *x, tn_axes axes, bool keepdim)
-{
-    return reduce_recorded(&tn__reductions[TN__RED_max], x, &axes, keepdim);
-}
-
-tn_tensor *tn_argmax(tn_tensor *x, tn_axes axes, bool keepdim)
-{
-    return reduce_recorded(&tn__reductions[TN__RED_argmax], x, &axes, keepdim);
-}
+/* The public reductions: one for each row. */
+#define RED(name, ...)                                                              \
+    tn_tensor *tn_##name(tn_tensor *x, tn_axes axes, bool keepdim)                  \
+    {                                                                               \
+        tn_tensor *y = reduce(&tn__reductions[TN__RED_##name], x, axes, keepdim);   \
+        tn__recorded(&ops[TN__RED_##name], NULL, &x, 1, y);                         \
+        return y;                                                                   \
+    }
+#include "tables/reductions.def"
+#undef RED
 
 /* f16 and bf16 sum and divide in f32 and round once. */
 tn_tensor *tn_mean(tn_tensor *x, tn_axes axes, bool keepdim)
 {
     uint32_t mask;
-    axes = own_axes(x, axes);
-    if (tn__tensor_check(x, "mean", "x") != TN_OK || tn__axes_mask(&axes, x->ndim, "mean", &mask) != TN_OK) return NULL;
+    if (tn__reduced_axes(x, &axes, "mean", &mask) != TN_OK) return NULL;
     if (!tn_dtype_is_float(x->dtype)) return TN__NULL(TN_DTYPE, "mean: not for %s; cast to a float first", tn_dtype_name(x->dtype));
     double n = 1;
     for (int a = 0; a < x->ndim; a++)

@@ -9,10 +9,10 @@ typedef struct tn__reduction {
     int result;            /* TN__RESULT_SUM … */
     const char *init[2];   /* float, integer */
     const char *combine[2];
-    bool indexed;
+    bool indexed;          /* INDEX */
     tn_status (*gradient)(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
 } tn__reduction;
-enum { TN__RESULT_SUM, TN__RESULT_SAME, TN__RESULT_INDEX };
+enum { TN__RESULT_SUM, TN__RESULT_SAME, TN__RESULT_INDEX, TN__RESULT_TRUTH };
 enum {
 #define RED(name, ...) TN__RED_##name,
 #include "tables/reductions.def"
@@ -20,6 +20,23 @@ enum {
     TN__REDUCTIONS
 };
 extern const tn__reduction tn__reductions[TN__REDUCTIONS];
+
+/* What host accumulates in: the compute type's member, x for sums and products of floats. */
+typedef struct tn__accumulated {
+    union {
+        float f;
+        double d;
+        int32_t i;
+        uint32_t u;
+        int64_t l;
+        uint64_t m;
+        long double x;
+    } as;
+    int64_t at; /* INDEX: the chosen one's number */
+} tn__accumulated;
+
+/* Checks x and a list of axes, which becomes x's own (0 and -1 of a tensor without axes are none), and makes a mask of it. */
+tn_status tn__reduced_axes(const tn_tensor *x, tn_axes *axes, const char *function, uint32_t *mask);
 
 /* kernels/lanes.cl with a reduction's macros, named `suffix`, into the program before its skeleton. */
 tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__compute compute, const char *suffix);

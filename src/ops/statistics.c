@@ -1,0 +1,212 @@
+/* Operations over axes that are composed of public ones; their parts fuse. f16 and bf16 are computed in f32 and rounded once. */
+#include "core/view.h"
+#include "ops/reduction.h"
+#include <math.h>
+#include <tenon/ops.h>
+
+/* An operation over axes: its operand as it is computed in, and what it reduces. */
+typedef struct over {
+    tn_tensor *x; /* f32 or f64 where the operation is one of floats */
+    tn_axes axes;
+    uint32_t mask;
+    bool keepdim;
+    double n; /* elements reduced into each result */
+} over;
+
+/* Ends the scope of a composition: y survives it, in dtype. */
+static tn_tensor *leave(tn_scope scope, tn_tensor *y, tn_dtype dtype)
+{
+    if (y && y->dtype != dtype) y = tn_cast(y, dtype);
+    if (y) tn_keep(y);
+    if (tn_scope_pop(scope) == TN_OK) return y;
+    tn_release(y);
+    return NULL;
+}
+
+static tn_tensor *wide(tn_tensor *x)
+{
+    return tn_dtype_size(x->dtype) == 2 && tn_dtype_is_float(x->dtype) ? tn_cast(x, TN_F32) : x;
+}
+
+static tn_status start(over *o, tn_tensor *x, tn_axes axes, bool keepdim, const char *name, bool floats_only)
+{
+    *o = (over){.axes = axes, .keepdim = keepdim, .n = 1};
+    TN__TRY(tn__reduced_axes(x, &o->axes, name, &o->mask));
+    if (floats_only && !tn_dtype_is_float(x->dtype))
+        return tn__fail(TN_DTYPE, "%s: not for %s; cast to a float first", name, tn_dtype_name(x->dtype));
+    for (int a = 0; a < x->ndim; a++)
+        if (o->mask & (1u << a)) o->n *= (double)x->dim[a];
+    o->x = x;
+    return TN_OK;
+}
+
+/* Takes the reduced axes, of extent 1, out of y where they are not to be kept. */
+static tn_tensor *without_axes(const over *o, tn_tensor *y)
+{
+    if (o->keepdim || o->mask == 0) return y;
+    tn_axes gone = {.count = 0};
+    for (int a = 0; a < o->x->ndim; a++)
+        if (o->mask & (1u << a)) gone.axis[gone.count++] = a;
+    return tn_squeeze(y, gone);
+}
+
+/* A result of this value everywhere. */
+static tn_tensor *constant(const over *o, double value)
+{
+    tn_shape shape = {.ndim = 0};
+    for (int a = 0; a < o->x->ndim; a++)
+        if (!(o->mask & (1u << a)))
+            shape.dim[shape.ndim++] = o->x->dim[a];
+        else if (o->keepdim)
+            shape.dim[shape.ndim++] = 1;
+    return tn_full(o->x->dtype, shape, tn_float(value), tn_device_of(o->x));
+}
+
+/* ---- counting and extremes ---- */
+
+tn_tensor *tn_count_nonzero(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    over o;
+    if (start(&o, x, axes, keepdim, "count_nonzero", false) != TN_OK) return NULL;
+    const tn_scope scope = tn_scope_push();
+    return leave(scope, tn_sum(tn_cast(x, TN_BOOL), o.axes, keepdim), TN_I64);
+}
+
+tn_tensor *tn_amax(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    return tn_max(x, axes, keepdim);
+}
+
+tn_tensor *tn_amin(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    return tn_min(x, axes, keepdim);
+}
+
+/* ---- variance ---- */
+
+/* Two passes: the mean, then the squares of what is left. In what it is computed in. */
+static tn_tensor *variance(over *o, int correction)
+{
+    const double left = o->n - correction;
+    o->x = wide(o->x);
+    tn_tensor *d = tn_sub(o->x, tn_mean(o->x, o->axes, true));
+    return tn_div(tn_sum(tn_mul(d, d), o->axes, o->keepdim), tn_float(left > 0 ? left : NAN));
+}
+
+tn_tensor *tn_var(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
+{
+    over o;
+    if (start(&o, x, axes, keepdim, "var", true) != TN_OK) return NULL;
+    const tn_scope scope = tn_scope_push();
+    return leave(scope, variance(&o, correction), x->dtype);
+}
+
+tn_tensor *tn_std(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
+{
+    over o;
+    if (start(&o, x, axes, keepdim, "std", true) != TN_OK) return NULL;
+    const tn_scope scope = tn_scope_push();
+    return leave(scope, tn_sqrt(variance(&o, correction)), x->dtype);
+}
+
+/* ---- norms ---- */
+
+/* (sum |x|^p)^(1/p) of x divided by its largest |x| (p < 0: the smallest), so that no power overflows; where that is 0, infinite
+ * or NaN it does not divide. f16's squares fit f32: no scale. */
+static tn_tensor *power_norm(const over *o, tn_tensor *size, double p, bool scaled)
+{
+    tn_tensor *scale = NULL;
+    if (scaled) {
+        scale = p > 0 ? tn_max(size, o->axes, true) : tn_min(size, o->axes, true);
+        tn_tensor *usable = tn_logical_and(tn_gt(scale, tn_int(0)), tn_lt(scale, tn_float(INFINITY)));
+        scale = tn_where(usable, scale, tn_float(1));
+        size = tn_div(size, scale);
+    }
+    tn_tensor *sum = tn_sum(p == 2 ? tn_mul(size, size) : tn_pow(size, tn_float(p)), o->axes, true);
+    tn_tensor *y = p == 2 ? tn_sqrt(sum) : tn_pow(sum, tn_float(1 / p));
+    return scaled ? tn_mul(y, scale) : y;
+}
+
+static tn_tensor *norm(over *o, double p)
+{
+    const bool is_f16 = o->x->dtype == TN_F16;
+    if (o->n == 0) return constant(o, 0);
+    o->x = wide(o->x);
+    if (p == 0) return tn_sum(tn_cast(tn_cast(o->x, TN_BOOL), o->x->dtype), o->axes, o->keepdim);
+    tn_tensor *size = tn_abs(o->x);
+    if (p == 1) return tn_sum(size, o->axes, o->keepdim);
+    if (isinf(p)) return p > 0 ? tn_max(size, o->axes, o->keepdim) : tn_min(size, o->axes, o->keepdim);
+    return without_axes(o, power_norm(o, size, p, !(p == 2 && is_f16)));
+}
+
+tn_tensor *tn_norm(tn_tensor *x, double p, tn_axes axes, bool keepdim)
+{
+    over o;
+    if (start(&o, x, axes, keepdim, "norm", true) != TN_OK) return NULL;
+    if (isnan(p)) return TN__NULL(TN_ARGUMENT, "norm: p is NaN");
+    if (p < 0 && o.n == 0)
+        return TN__NULL(TN_SHAPE, "norm: p is %g and %s has no elements along the reduced axes", p, tn__shape_text(x->ndim, x->dim));
+    const tn_scope scope = tn_scope_push();
+    return leave(scope, norm(&o, p), x->dtype);
+}
+
+/* ---- logarithms of sums ---- */
+
+/* The largest is taken off first, unless it is infinite. */
+static tn_tensor *logsumexp(over *o)
+{
+    if (o->n == 0) return constant(o, -INFINITY);
+    tn_tensor *most = tn_max(o->x, o->axes, true);
+    tn_tensor *off = tn_where(tn_eq(tn_abs(most), tn_float(INFINITY)), tn_int(0), most);
+    return without_axes(o, tn_add(tn_log(tn_sum(tn_exp(tn_sub(o->x, off)), o->axes, true)), off));
+}
+
+tn_tensor *tn_logsumexp(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    over o;
+    if (start(&o, x, axes, keepdim, "logsumexp", false) != TN_OK) return NULL;
+    const tn_scope scope = tn_scope_push();
+    const tn_dtype dtype = tn_dtype_is_float(x->dtype) ? x->dtype : TN_F32;
+    o.x = x->dtype == TN_F64 ? x : tn_cast(x, TN_F32);
+    return leave(scope, o.x ? logsumexp(&o) : NULL, dtype);
+}
+
+/* ---- without NaN ---- */
+
+tn_tensor *tn_nansum(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    over o;
+    if (start(&o, x, axes, keepdim, "nansum", false) != TN_OK) return NULL;
+    if (!tn_dtype_is_float(x->dtype)) return tn_sum(x, o.axes, keepdim);
+    const tn_scope scope = tn_scope_push();
+    return leave(scope, tn_sum(tn_where(tn_isnan(x), tn_int(0), x), o.axes, keepdim), x->dtype);
+}
+
+tn_tensor *tn_nanmean(tn_tensor *x, tn_axes axes, bool keepdim)
+{
+    over o;
+    if (start(&o, x, axes, keepdim, "nanmean", true) != TN_OK) return NULL;
+    const tn_scope scope = tn_scope_push();
+    tn_tensor *v = wide(x), *none = tn_isnan(v);
+    tn_tensor *sum = tn_sum(tn_where(none, tn_int(0), v), o.axes, keepdim);
+    tn_tensor *count = tn_sum(tn_logical_not(none), o.axes, keepdim);
+    return leave(scope, tn_div(sum, tn_cast(count, v->dtype)), x->dtype);
+}
+
+/* ---- differences ---- */
+
+tn_tensor *tn_diff(tn_tensor *x, int n, int axis)
+{
+    if (tn__tensor_check(x, "diff", "x") != TN_OK) return NULL;
+    const int a = tn__axis(axis, x->ndim, "diff");
+    if (a < 0) return NULL;
+    if (n < 0) return TN__NULL(TN_ARGUMENT, "diff: n is %d", n);
+    const tn_scope scope = tn_scope_push();
+    const tn_dtype dtype = x->dtype;
+    tn_tensor *y = n > 1 ? wide(x) : tn_cast(x, dtype);
+    for (int i = 0; i < n && y && y->dim[a] > 0; i++) {
+        tn_tensor *after = tn_slice(y, a, 1, TN_END, 1), *before = tn_slice(y, a, 0, y->dim[a] - 1, 1);
+        y = dtype == TN_BOOL ? tn_ne(after, before) : tn_sub(after, before);
+    }
+    return leave(scope, y == x ? tn_cast(x, dtype) : y, dtype);
+}
