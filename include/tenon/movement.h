@@ -47,6 +47,68 @@ TN_API tn_tensor *tn_ravel(tn_tensor *x) TN_MUST_USE;
  *  error  AXIS, SHAPE (sizes do not multiply to the extent, above 16 axes) */
 TN_API tn_tensor *tn_unflatten(tn_tensor *x, int axis, tn_shape sizes) TN_MUST_USE;
 
+/* ---- joining. All entries on one device; a 0-d "host" tensor goes with any. The result is a copy, row-major: a fresh tensor
+ * whose slices are written, so it runs what is pending of the entries. ---- */
+
+/** The entries one after the other along an axis.
+ *  shape  alike but along axis; an entry of shape [0] goes with any, as in PyTorch
+ *  dtype  any, promoted
+ *  error  ARGUMENT (no entries), SHAPE (also an entry of no axes), AXIS, DTYPE, DEVICE, OVERFLOW, MEMORY */
+TN_API tn_tensor *tn_concat(tn_tensor *const *list, int count, int axis) TN_MUST_USE;
+/** The entries along a new axis (negative: counted in the result).
+ *  shape  all the same; 16 axes in the result are the most
+ *  dtype, error  as tn_concat */
+TN_API tn_tensor *tn_stack(tn_tensor *const *list, int count, int axis) TN_MUST_USE;
+/** Turned over: what leaves an axis at its end comes back at its start. shifts.dim[i] places along axes.axis[i], negative
+ *  towards the start; an axis may come twice. TN_ALL_AXES with one shift: along the flattened x. A copy.
+ *  error  SHAPE (lists of different lengths), AXIS, MEMORY */
+TN_API tn_tensor *tn_roll(tn_tensor *x, tn_shape shifts, tn_axes axes) TN_MUST_USE;
+
+typedef enum tn_pad_mode {
+    TN_PAD_CONSTANT,
+    TN_PAD_REFLECT,   /* c b [a b c] b a: at most n - 1 on a side */
+    TN_PAD_REPLICATE, /* a a [a b c] c c: not of an empty axis */
+    TN_PAD_CIRCULAR   /* b c [a b c] a b: at most n on a side */
+} tn_pad_mode;
+
+/** More elements before and after each axis, a number for every axis of x. TN_PAD_CONSTANT sets them to value (TN_NONE: 0),
+ *  and takes elements off where the number is negative; the other modes take them from x. A copy.
+ *  error  SHAPE (a number of numbers that is not x's axes; a negative extent), ARGUMENT (the mode's limits), OVERFLOW (value
+ *         does not fit the dtype), MEMORY */
+TN_API tn_tensor *tn_pad(tn_tensor *x, tn_shape before, tn_shape after, tn_pad_mode mode, tn_tensor *value) TN_MUST_USE;
+
+/* ---- repeating: copies ---- */
+
+/** x beside itself, counts.dim[i] times along axis i; with fewer counts than axes the last axes, with more new axes in front.
+ *  error  SHAPE (a negative count, above 16 axes), OVERFLOW */
+TN_API tn_tensor *tn_tile(tn_tensor *x, tn_shape counts) TN_MUST_USE;
+/** PyTorch's repeat: tn_tile with a count for every axis at least. error  SHAPE (fewer), and as tn_tile */
+TN_API tn_tensor *tn_repeat(tn_tensor *x, tn_shape counts) TN_MUST_USE;
+/** Every element count times in a row along an axis: a a b b c c. (NumPy's repeat.)
+ *  error  AXIS, ARGUMENT (a negative count), OVERFLOW */
+TN_API tn_tensor *tn_repeat_interleave(tn_tensor *x, int64_t count, int axis) TN_MUST_USE;
+
+/* ---- matrices and grids ---- */
+
+/** Turned k times by a right angle from axis a towards axis b. A view. error  AXIS (out of range, twice the same) */
+TN_API tn_tensor *tn_rot90(tn_tensor *x, int k, int a, int b) TN_MUST_USE;
+/** A matrix of zeros with the vector x on a diagonal, or a copy of a matrix' diagonal; offset as in tn_diagonal.
+ *  shape  [n] -> [n + |offset|, n + |offset|]; [m, n] -> as tn_diagonal
+ *  error  SHAPE (neither 1 nor 2 axes), OVERFLOW, MEMORY */
+TN_API tn_tensor *tn_diag(tn_tensor *x, int64_t offset) TN_MUST_USE;
+/** The last two axes with 0 below (triu) or above (tril) the diagonal offset. error  SHAPE (fewer than 2 axes), MEMORY */
+TN_API tn_tensor *tn_triu(tn_tensor *x, int64_t offset) TN_MUST_USE;
+TN_API tn_tensor *tn_tril(tn_tensor *x, int64_t offset) TN_MUST_USE;
+/** Coordinates of a grid: out[i] is the vector list[i] repeated (stride 0) along the axes of the others; views, each of its
+ *  own dtype and device. No axes count as one element. out has count places.
+ *  shape  "ij" (xy false): [n0, n1, n2, …]; "xy": the first two change places, [n1, n0, n2, …]
+ *  error  ARGUMENT (count outside 1 to 16, out NULL), SHAPE (an entry of 2 axes or more), MEMORY: nothing is left in out */
+TN_API tn_status tn_meshgrid(tn_tensor *const *list, int count, bool xy, tn_tensor **out);
+/** 1 where the new last axis' index is x's value, else 0; a value outside 0 … classes - 1 gives zeros only.
+ *  dtype  integers -> i64
+ *  error  DTYPE, ARGUMENT (classes below 1), SHAPE (17 axes) */
+TN_API tn_tensor *tn_one_hot(tn_tensor *x, int64_t classes) TN_MUST_USE;
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -1,4 +1,5 @@
 /* Creation: constants, ranges, scalars. */
+#include "ops/create.h"
 #include "base/alloc.h"
 #include "graph/move.h"
 #include "graph/rows.h"
@@ -94,4 +95,18 @@ tn_tensor *tn_bool(bool value)
 {
     const uint8_t byte = value;
     return scalar(TN_BOOL, &byte);
+}
+
+/* ---- matrices ---- */
+
+tn_tensor *tn__diagonal_mask(tn__comparison *compare, int64_t rows, int64_t columns, int64_t offset, const char *device)
+{
+    const int64_t k = offset < -rows ? -rows : offset > columns ? columns : offset; /* beyond the corners all are alike */
+    tn_tensor *row = tn_arange(TN_I64, (double)k, (double)(k + rows), 1, device);
+    row = tn__next(row, tn_unsqueeze(row, 1));
+    tn_tensor *column = row ? tn_arange(TN_I64, 0, (double)columns, 1, device) : NULL;
+    tn_tensor *mask = column ? compare(column, row) : NULL;
+    tn_release(row);
+    tn_release(column);
+    return mask;
 }
