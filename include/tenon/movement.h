@@ -109,6 +109,47 @@ TN_API tn_status tn_meshgrid(tn_tensor *const *list, int count, bool xy, tn_tens
  *  error  DTYPE, ARGUMENT (classes below 1), SHAPE (17 axes) */
 TN_API tn_tensor *tn_one_hot(tn_tensor *x, int64_t classes) TN_MUST_USE;
 
+/* ---- creation: dtype, then shape or numbers, then device, as in tensor.h ---- */
+
+/** Memory of undefined contents (bool: false). error  those of tn_from */
+TN_API tn_tensor *tn_empty(tn_dtype dtype, tn_shape shape, const char *device) TN_MUST_USE;
+/** Of x's dtype, shape and device; row-major. error  MEMORY; full_like also SHAPE and OVERFLOW as tn_full */
+TN_API tn_tensor *tn_zeros_like(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_ones_like(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_full_like(tn_tensor *x, tn_tensor *value) TN_MUST_USE;
+TN_API tn_tensor *tn_empty_like(tn_tensor *x) TN_MUST_USE;
+/** count numbers from start to stop, both included exactly, evenly spaced: start + i·((stop - start) / (count - 1)), computed
+ *  in f64 and cast; a single one is start.
+ *  error  ARGUMENT (count below 0; start or stop not finite) and those of tn_from */
+TN_API tn_tensor *tn_linspace(tn_dtype dtype, double start, double stop, int64_t count, const char *device) TN_MUST_USE;
+/** base to the powers of tn_linspace. error  ARGUMENT (also a base not above 0) and those of tn_from */
+TN_API tn_tensor *tn_logspace(tn_dtype dtype, double start, double stop, int64_t count, double base,
+                              const char *device) TN_MUST_USE;
+/** Ones on the diagonal offset, else zeros. error  SHAPE, DTYPE, DEVICE, CAPABILITY, MEMORY */
+TN_API tn_tensor *tn_eye(tn_dtype dtype, int64_t rows, int64_t columns, int64_t offset, const char *device) TN_MUST_USE;
+/** Ones on and below the diagonal offset, else zeros. error  as tn_eye */
+TN_API tn_tensor *tn_tri(tn_dtype dtype, int64_t rows, int64_t columns, int64_t offset, const char *device) TN_MUST_USE;
+
+/* ---- random numbers, of the calling thread's generator (tn_seed): an element has its place in the stream ---- */
+
+/** low + (high - low)·u with u as tn_rand; rounding to the dtype may give high itself. dtype  floats
+ *  error  ARGUMENT (low above high, not finite) and those of tn_rand */
+TN_API tn_tensor *tn_uniform(tn_dtype dtype, tn_shape shape, double low, double high, const char *device) TN_MUST_USE;
+/** mean + deviation·z with z as tn_randn. dtype  floats
+ *  error  ARGUMENT (deviation below 0, not finite) and those of tn_randn */
+TN_API tn_tensor *tn_normal(tn_dtype dtype, tn_shape shape, double mean, double deviation, const char *device) TN_MUST_USE;
+/** -log(1 - u) / rate with u as tn_rand: of mean 1 / rate, never negative. dtype  floats
+ *  error  ARGUMENT (rate not above 0, not finite) and those of tn_rand */
+TN_API tn_tensor *tn_exponential(tn_dtype dtype, tn_shape shape, double rate, const char *device) TN_MUST_USE;
+/** 1 with the probability in p, else 0; p of 1 and more is always 1, p of 0 and less, or NaN, always 0.
+ *  shape, dtype, device  p's; floats. Compares p with tn_rand in f32 (f64 for an f64 p).
+ *  error  DTYPE, and those of tn_rand */
+TN_API tn_tensor *tn_bernoulli(tn_tensor *p) TN_MUST_USE;
+/** 0 … n - 1 in random order, each order equally likely (Fisher and Yates, with rejection instead of a remainder). Takes n
+ *  places of the stream, the same on every device: it is made on the host and copied. dtype  i64
+ *  error  ARGUMENT (n below 0), DEVICE, MEMORY */
+TN_API tn_tensor *tn_permutation(int64_t n, const char *device) TN_MUST_USE;
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
