@@ -38,6 +38,8 @@ tenon_suite(memory     host pocl rusticl  ASAN host pocl)
 # tensors and views
 tenon_suite(tensor     host pocl rusticl)
 tenon_suite(views      host pocl pocl-wide rusticl oclgrind  ASAN host pocl)
+tenon_suite(movement   host pocl rusticl  ASAN host)
+tenon_suite(create     host pocl rusticl  ASAN host)
 tenon_suite(writes     host pocl rusticl oclgrind  ASAN host pocl)
 
 # the graph and the fuser

@@ -99,4 +99,7 @@ TN_API tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 #ifdef __cplusplus
 }
 #endif
+
+#include <tenon/movement.h>
+
 #endif

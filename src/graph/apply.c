@@ -12,18 +12,34 @@ static bool goes_anywhere(const tn_tensor *x)
     return x->weak || (x->ndim == 0 && tn__tensor_device(x)->is_host);
 }
 
+/* "a" to "c", for a long list "entry 7". */
+static const char *argument_name(int i, int count, char out[24])
+{
+    if (count <= 3) return argument_names[i];
+    (void)snprintf(out, 24, "entry %d", i);
+    return out;
+}
+
 static tn_status fail_mixed(const char *function, tn_tensor *const *operands, int count, const tn__device *at)
 {
     tn__text t = {0};
-    int moved = 0;
+    char name[24];
+    int moved = 0, there = 0;
+    for (int i = 0; i < count; i++) {
+        if (goes_anywhere(operands[i])) continue;
+        if (tn__tensor_device(operands[i]) == at)
+            there = i;
+        else
+            moved = i;
+    }
     for (int i = 0; i < count; i++) {
         const tn_tensor *x = operands[i];
-        tn__text_add(&t, "%s%s %s is on %s", i ? ", " : "", argument_names[i], tn__shape_text(x->ndim, x->dim),
+        if (count > 3 && i != moved && i != there) continue; /* of a long list the two that differ */
+        tn__text_add(&t, "%s%s %s is on %s", t.length ? ", " : "", argument_name(i, count, name), tn__shape_text(x->ndim, x->dim),
                      tn__tensor_device(x)->name);
-        if (tn__tensor_device(x) != at && !goes_anywhere(x)) moved = i;
     }
     const tn_status s = tn__fail(TN_DEVICE, "%s: operands on different devices: %s; move one, as in tn_to(%s, \"%s\")", function,
-                                 t.data ? t.data : "", argument_names[moved], at->name);
+                                 t.data ? t.data : "", argument_name(moved, count, name), at->name);
     tn__text_free(&t);
     return s;
 }
@@ -68,10 +84,10 @@ static int rank_of(const tn_tensor *x)
     return x->weak ? 0 : x->ndim == 0 ? 1 : 2;
 }
 
-static bool promote_operands(const tn__row *row, tn_tensor *const *operands, tn_dtype *result)
+bool tn__promote_list(tn_tensor *const *operands, int count, tn_dtype *result)
 {
     tn_dtype best[3] = {TN_DTYPE_COUNT, TN_DTYPE_COUNT, TN_DTYPE_COUNT};
-    for (int i = row->inputs == TN__CHOOSE ? 1 : 0; i < row->arity; i++) {
+    for (int i = 0; i < count; i++) {
         tn_dtype d = operands[i]->dtype;
         const int r = rank_of(operands[i]);
         if (r == 0 && d == TN_F64) d = TN_F32; /* a number's kind counts, not its size */
@@ -86,8 +102,15 @@ static bool promote_operands(const tn__row *row, tn_tensor *const *operands, tn_
         else if (tn__dtypes[best[r]].kind == TN__FLOAT ? tn__dtypes[d].kind != TN__FLOAT : tn__dtypes[d].kind == TN__BOOL)
             d = tn_promote(d, best[r]);
     }
-    if (d == TN_DTYPE_COUNT) return false;
-    *result = row->inputs == TN__REAL && tn__dtypes[d].kind != TN__FLOAT ? TN_F32 : d;
+    *result = d;
+    return d != TN_DTYPE_COUNT;
+}
+
+static bool promote_operands(const tn__row *row, tn_tensor *const *operands, tn_dtype *result)
+{
+    const int first = row->inputs == TN__CHOOSE ? 1 : 0;
+    if (!tn__promote_list(operands + first, row->arity - first, result)) return false;
+    if (row->inputs == TN__REAL && tn__dtypes[*result].kind != TN__FLOAT) *result = TN_F32;
     return true;
 }
 

@@ -132,6 +132,8 @@ tn_tensor *tn__elementwise(const tn__row *row, tn_tensor *const *operands);
 tn_tensor *tn__cast(tn_tensor *x, tn_dtype dtype, bool fixed);
 /* The device operands share; 0-d host tensors go along. NULL with an error naming all. *moved: copies made by auto-move. */
 tn__device *tn__common_device(const char *function, tn_tensor *const *operands, int count, tn_tensor **moved);
+/* The dtype operands share, by PyTorch's three ranks. False with an error. */
+bool tn__promote_list(tn_tensor *const *operands, int count, tn_dtype *result);
 
 /* ---- running (run.c) ---- */
 

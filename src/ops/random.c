@@ -1,5 +1,6 @@
 /* Random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011, section 3).
  * key = seed, counter = position + element; an element owns its four words. kernels/random.cl is the same in OpenCL. */
+#include "base/alloc.h"
 #include "core/convert.h"
 #include "graph/host.h"
 #include "graph/move.h"
@@ -27,9 +28,10 @@ void tn_set_random_state(uint64_t s, uint64_t p)
     position = p;
 }
 
-static void philox(uint64_t counter, const uint32_t key_in[2], uint32_t out[4])
+/* again: 0; above, more words for the same element. */
+static void philox(uint64_t counter, uint32_t again, const uint32_t key_in[2], uint32_t out[4])
 {
-    uint32_t key[2] = {key_in[0], key_in[1]}, x[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), 0, 0};
+    uint32_t key[2] = {key_in[0], key_in[1]}, x[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), again, 0};
     for (int round = 0; round < 10; round++) {
         const uint64_t a = (uint64_t)0xD2511F53u * x[0], b = (uint64_t)0xCD9E8D57u * x[2];
         const uint32_t y[4] = {(uint32_t)(b >> 32) ^ x[1] ^ key[0], (uint32_t)b, (uint32_t)(a >> 32) ^ x[3] ^ key[1], (uint32_t)a};
@@ -76,7 +78,7 @@ static tn__number normal(tn_dtype dtype, const uint32_t w[4])
 static tn__number draw(const tn__node *node, uint64_t element)
 {
     uint32_t w[4];
-    philox(node->a.random.position + element, node->a.random.seed, w);
+    philox(node->a.random.position + element, 0, node->a.random.seed, w);
     if (node->a.random.form == UNIFORM) return uniform(node->dtype, w);
     if (node->a.random.form == NORMAL) return normal(node->dtype, w);
     const uint64_t wide = (uint64_t)w[0] << 32 | w[1];
@@ -139,4 +141,42 @@ tn_tensor *tn_randint(tn_dtype dtype, tn_shape shape, int64_t low, int64_t high,
         return TN__NULL(TN_OVERFLOW, "randint: %lld to %lld does not fit %s", (long long)low, (long long)high - 1,
                         tn_dtype_name(dtype));
     return record_random("randint", INTEGER, dtype, &shape, device, low, (uint64_t)high - (uint64_t)low);
+}
+
+/* ---- permutation ---- */
+
+/* Uniform in 0 … n - 1, for the element of the stream: 64 bits at a time, until they are below the last multiple of n. */
+static uint64_t below(uint64_t n, uint64_t element)
+{
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    const uint64_t excess = (UINT64_MAX % n + 1) % n; /* 2^64 modulo n */
+    for (uint32_t again = 0;; again++) {
+        uint32_t w[4];
+        philox(position + element, again, key, w);
+        for (int half = 0; half < 4; half += 2) {
+            const uint64_t wide = (uint64_t)w[half] << 32 | w[half + 1];
+            if (wide <= UINT64_MAX - excess) return wide % n;
+        }
+    }
+}
+
+tn_tensor *tn_permutation(int64_t n, const char *name)
+{
+    const tn_shape shape = {.ndim = 1, .dim = {n}};
+    int64_t count;
+    tn__graph_start();
+    if (n < 0) return TN__NULL(TN_ARGUMENT, "permutation: n is %lld", (long long)n);
+    if (tn__shape_numel(&shape, sizeof(int64_t), &count, "permutation") != TN_OK) return NULL;
+    tn__device *device = tn__device_for_creation(name);
+    int64_t *order = device ? tn__alloc((size_t)n * sizeof *order) : NULL;
+    if (!order) return NULL;
+    for (int64_t i = 0; i < n; i++) { /* Fisher and Yates, from the front: i goes to a place among the first i + 1 */
+        const int64_t j = (int64_t)below((uint64_t)i + 1, (uint64_t)i);
+        if (j != i) order[i] = order[j];
+        order[j] = i;
+    }
+    tn_tensor *x = tn__from_bytes(TN_I64, &shape, order, device);
+    tn__free(order);
+    if (x) position += (uint64_t)n;
+    return x;
 }
