@@ -185,6 +185,65 @@ static void run_cast(const char *name, const title *t, tn_tensor *want)
     compare(name, ck_made(tn_cast(sibling(name, "a"), tn_dtype_of(want))), want, (bound){.ulps = 0});
 }
 
+/* ---- products ---- */
+
+/* Operands are below 10 and few: the contract's bound of sums of products, taken once for all. */
+static void compare_products(const char *name, tn_tensor *got, tn_tensor *want, double size)
+{
+    double distance[MOST_ELEMENTS];
+    for (int i = 0; i < MOST_ELEMENTS; i++) distance[i] = size * test_step(tn_dtype_of(want), 1);
+    compare(name, got, want, (bound){.ulps = 4, .distance = distance});
+}
+
+static int operands_of(const char *name, tn_tensor **x)
+{
+    int count = 0;
+    for (char letter[] = "a"; count < 3; letter[0]++) {
+        char text[128];
+        snprintf(text, sizeof text, "%.*s%s", (int)(strlen(name) - strlen("out")), name, letter);
+        int i = 0;
+        while (i < tn_archive_count(archive) && strcmp(tn_archive_name(archive, i), text) != 0) i++;
+        if (i == tn_archive_count(archive)) break;
+        x[count++] = sibling(name, letter);
+    }
+    return count;
+}
+
+static void run_einsum(const char *name, const title *t, tn_tensor *want)
+{
+    tn_tensor *x[3];
+    const int count = operands_of(name, x);
+    compare_products(name, ck_made(tn_einsum(t->part[1], x, count)), want, 1000);
+}
+
+static tn_tensor *call(const char *name, tn_tensor **x)
+{
+    if (strcmp(name, "dot") == 0) return tn_dot(x[0], x[1]);
+    if (strcmp(name, "inner") == 0) return tn_inner(x[0], x[1]);
+    if (strcmp(name, "outer") == 0) return tn_outer(x[0], x[1]);
+    if (strcmp(name, "mv") == 0) return tn_mv(x[0], x[1]);
+    if (strcmp(name, "mm") == 0) return tn_mm(x[0], x[1]);
+    if (strcmp(name, "bmm") == 0) return tn_bmm(x[0], x[1]);
+    if (strcmp(name, "addmm") == 0) return tn_addmm(x[0], x[1], x[2], 2, 3);
+    if (strcmp(name, "baddbmm") == 0) return tn_baddbmm(x[0], x[1], x[2], 2, 3);
+    if (strncmp(name, "matrix_power", 12) == 0) return tn_matrix_power(x[0], atoi(name + 12));
+    if (strcmp(name, "tensordot") == 0) return tn_tensordot(x[0], x[1], TN_AXES(0, 1), TN_AXES(1, 0));
+    if (strcmp(name, "kron") == 0) return tn_kron(x[0], x[1]);
+    if (strcmp(name, "cross") == 0) return tn_cross(x[0], x[1], -1);
+    if (strcmp(name, "triu") == 0) return tn_triu(x[0], 0);
+    if (strcmp(name, "tril") == 0) return tn_tril(x[0], 0);
+    if (strncmp(name, "cdist", 5) == 0) return tn_cdist(x[0], x[1], atof(name + 5));
+    ck_abort_msg("the test does not know %s", name);
+    return NULL;
+}
+
+static void run_call(const char *name, const title *t, tn_tensor *want)
+{
+    tn_tensor *x[3];
+    (void)operands_of(name, x);
+    compare_products(name, ck_made(call(t->part[1], x)), want, strcmp(t->part[1], "matrix_power5") == 0 ? 20000 : 500);
+}
+
 /* Runs every case of a kind; at least so many. */
 static void run_all(const char *kind, int least, void (*run)(const char *, const title *, tn_tensor *))
 {
@@ -226,5 +285,18 @@ START_TEST(casts_give_what_NumPy_gives_within_the_contract)
 }
 END_TEST
 
+START_TEST(einsum_gives_what_NumPy_gives)
+{
+    run_all("einsum", 120, run_einsum);
+}
+END_TEST
+
+START_TEST(products_give_what_NumPy_and_PyTorch_give)
+{
+    run_all("call", 70, run_call);
+}
+END_TEST
+
 TEST_MAIN("reference", open_archive, close_archive, rows_give_what_NumPy_and_PyTorch_give, reductions_give_what_NumPy_gives,
-          softmax_gives_what_PyTorch_gives, casts_give_what_NumPy_gives_within_the_contract)
+          softmax_gives_what_PyTorch_gives, casts_give_what_NumPy_gives_within_the_contract, einsum_gives_what_NumPy_gives,
+          products_give_what_NumPy_and_PyTorch_give)

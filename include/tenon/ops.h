@@ -100,6 +100,7 @@ TN_API tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 }
 #endif
 
+#include <tenon/linalg.h>
 #include <tenon/movement.h>
 
 #endif

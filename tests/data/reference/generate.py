@@ -248,6 +248,50 @@ def casts():
             cases += 1
 
 
+# ---- products: einsum's equations, and calls on f32, f64 and i32 ----
+
+EINSUMS = [
+    ("ij,jk->ik", [(2, 3), (3, 4)]), ("ij,jk", [(2, 3), (3, 4)]), ("ij->ji", [(2, 3)]), ("ij->", [(2, 3)]), ("ij->j", [(2, 3)]),
+    ("ii->i", [(3, 3)]), ("ii", [(3, 3)]), ("iij->j", [(2, 2, 3)]), ("i,i->", [(5,), (5,)]), ("i,j->ij", [(2,), (3,)]),
+    ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]), ("bij,bjk->ik", [(2, 3, 4), (2, 4, 5)]), ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 2)]),
+    ("...i->...", [(2, 3, 4)]), ("i...->...i", [(2, 3, 4)]), ("ij,ij->ij", [(2, 3), (2, 3)]), ("ij,ij->i", [(2, 3), (2, 3)]),
+    ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)]), ("ij,ik,jk->i", [(2, 3), (2, 4), (3, 4)]), ("a,b,c->abc", [(2,), (3,), (4,)]),
+    ("bhqd,bhkd->bhqk", [(2, 3, 4, 5), (2, 3, 6, 5)]), ("zB,Bz->", [(2, 3), (3, 2)]), ("ba", [(2, 3)]), ("->", [()]), (",i->i", [(), (3,)]),
+    ("ij,jk->ki", [(2, 3), (3, 4)]), ("i j , j k -> i k", [(2, 3), (3, 4)]), ("ij,kj->ik", [(1, 3), (4, 1)]), ("ij,jk->ik", [(2, 0), (0, 3)]),
+    ("abcde,edcba->ace", [(2, 1, 3, 2, 2), (2, 2, 3, 1, 2)]), ("ijk,jil->kl", [(3, 4, 5), (4, 3, 2)]), ("i,i->i", [(0,), (0,)]),
+]
+
+
+def products():
+    for number, (equation, shapes) in enumerate(EINSUMS):
+        for dtype in ("f32", "f64", "i32", "i64"):
+            x = [values(dtype, -9, 9, int(np.prod(s))).reshape(s) for s in shapes]
+            case(f"einsum/{equation}/{dtype}/{number}", x, dtype, np.einsum(equation.replace(" ", ""), *x), dtype)
+
+
+CALLS = [
+    ("dot", np.dot, [(5,), (5,)]), ("inner", np.inner, [(2, 3), (4, 3)]), ("inner", np.inner, [(2, 3, 4), (5, 4)]), ("inner", np.inner, [(), (3,)]),
+    ("inner", np.inner, [(3,), (3,)]), ("outer", np.outer, [(2,), (3,)]), ("mv", np.matmul, [(2, 3), (3,)]), ("mm", np.matmul, [(2, 3), (3, 4)]),
+    ("bmm", np.matmul, [(2, 3, 4), (2, 4, 5)]), ("addmm", lambda c, a, b: 2 * c + 3 * (a @ b), [(4,), (2, 3), (3, 4)]),
+    ("baddbmm", lambda c, a, b: 2 * c + 3 * (a @ b), [(2, 3, 5), (2, 3, 4), (2, 4, 5)]), ("matrix_power3", lambda x: np.linalg.matrix_power(x, 3), [(3, 3)]),
+    ("matrix_power0", lambda x: np.linalg.matrix_power(x, 0), [(2, 3, 3)]), ("matrix_power5", lambda x: np.linalg.matrix_power(x, 5), [(2, 3, 3)]),
+    ("tensordot", lambda a, b: np.tensordot(a, b, ([0, 1], [1, 0])), [(3, 4, 5), (4, 3, 2)]), ("kron", np.kron, [(2, 3), (3, 2)]),
+    ("kron", np.kron, [(3,), (2, 2)]), ("kron", np.kron, [(), (2,)]), ("cross", np.cross, [(4, 3), (4, 3)]), ("cross", np.cross, [(3,), (2, 3)]),
+    ("triu", np.triu, [(3, 4)]), ("tril", np.tril, [(2, 3, 3)]),
+]
+
+
+def calls():
+    for number, (name, f, shapes) in enumerate(CALLS):
+        for dtype in ("f32", "f64", "i32"):
+            x = [values(dtype, -4, 4, int(np.prod(s))).reshape(s) for s in shapes]
+            case(f"call/{name}/{dtype}/{number}", x, dtype, f(*x), dtype)
+    for number, p in enumerate((0.0, 1.0, 1.5, 2.0, np.inf)):
+        for dtype in ("f32", "f64"):
+            a, b = values(dtype, -4, 4, 12).reshape(4, 3), values(dtype, -4, 4, 15).reshape(5, 3)
+            case(f"call/cdist{p}/{dtype}/{number}", [a, b], dtype, torch.cdist(t(a), t(b), p).numpy(), dtype)
+
+
 def write(path):
     header = json.dumps({"__metadata__": {"cases": str(cases)}, **entries}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)
@@ -262,4 +306,6 @@ rows()
 reductions()
 softmaxes()
 casts()
+products()
+calls()
 write(os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.safetensors"))
