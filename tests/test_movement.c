@@ -494,6 +494,18 @@ START_TEST(without_memory_each_fails_cleanly)
 }
 END_TEST
 
+START_TEST(concat_moves_host_entries_where_the_thread_asked_for_it)
+{
+    NEEDS_OPENCL();
+    tn_tensor *x = COUNT(TN_I32, 2), *h = bones_count(TN_I32, TN_SHAPE(3), "host");
+    tn_auto_move(true);
+    tn_tensor *y = tn_concat(LIST(h, x, h, x), 0);
+    tn_auto_move(false);
+    ck_tensor_i32(y, {0, 1, 2, 0, 1, 0, 1, 2, 0, 1});
+    ck_assert_str_eq(tn_device_of(y), test_device());
+}
+END_TEST
+
 BONES_MAIN("movement", movedim_places_some_axes_and_keeps_the_order_of_the_others, diagonal_is_a_view_with_its_axis_last,
            unfold_gives_windows_along_an_axis, as_strided_is_any_window_inside_the_storage, split_and_chunk_cut_an_axis,
            flatten_and_unflatten_merge_and_split_axes, views_take_sixteen_axes_and_pending_values,
@@ -502,4 +514,4 @@ BONES_MAIN("movement", movedim_places_some_axes_and_keeps_the_order_of_the_other
            pad_has_four_modes, pad_takes_off_where_a_number_is_negative, pad_has_limits,
            tile_and_repeat_put_copies_beside_each_other, repeat_interleave_repeats_each_element, rot90_turns_as_numpy_does,
            diag_goes_both_ways, triu_and_tril_keep_a_triangle, triu_lets_no_nan_through, meshgrid_repeats_vectors_over_a_grid,
-           one_hot_marks_the_class, without_memory_each_fails_cleanly)
+           one_hot_marks_the_class, without_memory_each_fails_cleanly, concat_moves_host_entries_where_the_thread_asked_for_it)
