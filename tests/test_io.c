@@ -3,8 +3,11 @@
 
 #include "base/alloc.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -693,6 +696,256 @@ START_TEST(without_memory_opening_fails_and_leaves_nothing)
 }
 END_TEST
 
+/* ---- writing ---- */
+
+static void reads_back(int line, tn_tensor *x)
+{
+    unsigned char want[512], got[512];
+    const size_t bytes = tn_nbytes(x);
+    tn_tensor *y = tn_load(path, "host");
+    ck_assert_msg(y != NULL, "line %d: %s", line, tn_last_error());
+    const tn_shape a = tn_shape_of(x), b = tn_shape_of(y);
+    ck_assert_msg(tn_dtype_of(x) == tn_dtype_of(y) && a.ndim == b.ndim, "line %d: %s", line, tn_dtype_name(tn_dtype_of(y)));
+    ck_assert_msg(memcmp(a.dim, b.dim, (size_t)a.ndim * sizeof a.dim[0]) == 0, "line %d: shape", line);
+    ck_assert_msg(bytes <= sizeof got && tn_nbytes(y) == bytes, "line %d: bytes", line);
+    ck_assert_msg(tn_read(x, want, bytes) == TN_OK && tn_read(y, got, bytes) == TN_OK, "line %d: %s", line, tn_last_error());
+    ck_assert_msg(memcmp(want, got, bytes) == 0, "line %d: other bits", line);
+    tn_release(y);
+}
+
+/* x as both formats, and back: the same bits. */
+static void saves(int line, tn_tensor *x)
+{
+    ck_assert_msg(x != NULL, "line %d: %s", line, tn_last_error());
+    if (tn_dtype_of(x) != TN_BF16) {
+        ck_assert_msg(tn_save_npy(path, x) == TN_OK, "line %d: %s", line, tn_last_error());
+        reads_back(line, x);
+    }
+    const tn_status status = tn_save_safetensors(path, (const char *const[]){"a \"name\"\n"}, &x, 1, NULL);
+    ck_assert_msg(status == TN_OK, "line %d: %s", line, tn_last_error());
+    reads_back(line, x);
+    tn_release(x);
+}
+#define SAVES(x) saves(__LINE__, x)
+
+/* Files in the folder. */
+static int files(void)
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    ck_assert_ptr_nonnull(dir);
+    for (const struct dirent *e = readdir(dir); e; e = readdir(dir))
+        count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(dir);
+    return count;
+}
+
+START_TEST(what_is_saved_reads_back_with_the_same_bits)
+{
+    unsigned char bits[96];
+    for (size_t i = 0; i < sizeof bits; i++) /* with NaNs of all kinds, infinities, subnormals among them */
+        bits[i] = (unsigned char)(i % 7 == 0 ? 0xff : i * 37);
+    for (int d = 0; d < TN_DTYPE_COUNT; d++) {
+        const tn_dtype dtype = (tn_dtype)d;
+        if (dtype == TN_F64 && !test_has_f64())
+            continue;
+        SAVES(tn_from(dtype, TN_SHAPE(3, 4), bits, test_device()));
+        SAVES(tn_from(dtype, TN_SHAPE(), bits, test_device()));
+        SAVES(tn_from(dtype, TN_SHAPE(2, 0, 3), NULL, test_device()));
+        SAVES(tn_from(dtype, TN_SHAPE(12), bits, test_device()));
+    }
+}
+END_TEST
+
+START_TEST(views_and_pending_values_are_saved)
+{
+    const tn_scope scope = tn_scope_push();
+    tn_tensor *x = tn_arange(TN_I32, 0, 24, 1, test_device()), *m = tn_reshape(x, TN_SHAPE(4, 6));
+    SAVES(tn_transpose(m, 0, 1));
+    SAVES(tn_slice(tn_flip(m, TN_AXES(1)), 0, 1, TN_END, 2));
+    SAVES(tn_expand(tn_select(m, 0, 2), TN_SHAPE(3, 6)));
+    SAVES(tn_add(m, tn_int(1)));
+    SAVES(tn_reshape(m, TN_SHAPE(1, 1, 2, 1, 1, 2, 1, 1, 3, 1, 1, 2, 1, 1, 1, 1)));
+    ck_assert_int_eq(tn_scope_pop(scope), TN_OK);
+}
+END_TEST
+
+START_TEST(transposed_values_of_every_dtype_are_saved_as_they_are)
+{
+    for (int d = 0; d < TN_DTYPE_COUNT; d++) {
+        const tn_dtype dtype = (tn_dtype)d;
+        const size_t size = tn_dtype_size(dtype);
+        unsigned char bits[96], got[96];
+        for (size_t i = 0; i < sizeof bits; i++)
+            bits[i] = (unsigned char)(dtype == TN_BOOL ? i % 2 : i * 37 % 120); /* finite, and not subnormal in every float */
+        if (dtype == TN_F64 && !test_has_f64())
+            continue;
+        tn_tensor *x = tn_from(dtype, TN_SHAPE(3, 4), bits, test_device()), *t = tn_transpose(x, 0, 1);
+        ck_assert_int_eq(tn_save_safetensors(path, (const char *const[]){"t"}, &t, 1, NULL), TN_OK);
+        tn_tensor *y = tn_load(path, "host");
+        ck_assert_msg(y && tn_dim(y, 0) == 4, "%s", tn_last_error());
+        ck_assert_int_eq(tn_read(y, got, 12 * size), TN_OK);
+        for (size_t i = 0; i < 4; i++)
+            for (size_t j = 0; j < 3; j++)
+                ck_assert_msg(memcmp(got + (i * 3 + j) * size, bits + (j * 4 + i) * size, size) == 0, "%s", tn_dtype_name(dtype));
+        tn_release(x);
+        tn_release(t);
+        tn_release(y);
+    }
+}
+END_TEST
+
+START_TEST(npy_headers_are_padded_and_numpys)
+{
+    static const char want[] = "\223NUMPY\1\0\x76\0{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    static const float values[6] = {1, 2, 3, 4, 5, 6};
+    unsigned char got[300];
+    tn_tensor *x = tn_from(TN_F32, TN_SHAPE(2, 3), values, "host");
+    ck_assert_int_eq(tn_save_npy(path, x), TN_OK);
+    tn_release(x);
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fread(got, 1, sizeof got, file), 128 + 24);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_mem_eq(got, want, sizeof want - 1);
+    for (size_t i = sizeof want - 1; i < 127; i++)
+        ck_assert_int_eq(got[i], ' ');
+    ck_assert_int_eq(got[127], '\n');
+    for (int i = 0; i < 6; i++) {
+        const unsigned char *at = got + 128 + 4 * i;
+        const uint32_t bits = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        ck_assert(memcmp(&bits, &values[i], 4) == 0);
+    }
+}
+END_TEST
+
+START_TEST(safetensors_keeps_names_order_and_alignment)
+{
+    static const char *const names[] = {"", "b\\\"\t\x01", "\xc3\xa9t\xc3\xa9", "d"};
+    static const char *const metadata[] = {"format", "pt", "no\nte", "\"x\"", NULL};
+    const unsigned char bits[16] = {1, 0, 1, 1};
+    tn_tensor *x[4] = {tn_from(TN_BOOL, TN_SHAPE(3), bits, "host"), tn_from(TN_F64, TN_SHAPE(2), bits, "host"),
+                       tn_from(TN_BF16, TN_SHAPE(1, 3), bits, test_device()), tn_from(TN_I32, TN_SHAPE(), bits, test_device())};
+    ck_assert_int_eq(tn_save_safetensors(path, names, x, 4, metadata), TN_OK);
+    tn_archive *archive = tn_archive_open(path);
+    ck_assert_msg(archive != NULL, "%s", tn_last_error());
+    ck_assert_int_eq(tn_archive_count(archive), 4);
+    for (int i = 0; i < 4; i++) {
+        unsigned char want[16], got[16];
+        ck_assert_str_eq(tn_archive_name(archive, i), names[i]);
+        tn_tensor *y = tn_archive_get(archive, names[i], "host");
+        ck_assert_msg(y && tn_dtype_of(y) == tn_dtype_of(x[i]), "%s", tn_last_error());
+        ck_assert_int_eq(tn_read(x[i], want, tn_nbytes(x[i])), TN_OK);
+        ck_assert_int_eq(tn_read(y, got, tn_nbytes(x[i])), TN_OK);
+        ck_assert_mem_eq(want, got, tn_nbytes(x[i]));
+        tn_release(y);
+        tn_release(x[i]);
+    }
+    tn_archive_close(archive);
+    unsigned char head[8];
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fread(head, 1, 8, file), 8);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_int_eq(head[0] % 8, 0);
+}
+END_TEST
+
+START_TEST(an_archive_of_nothing_can_be_saved)
+{
+    ck_assert_int_eq(tn_save_safetensors(path, NULL, NULL, 0, NULL), TN_OK);
+    tn_archive *archive = tn_archive_open(path);
+    ck_assert_msg(archive != NULL, "%s", tn_last_error());
+    ck_assert_int_eq(tn_archive_count(archive), 0);
+    tn_archive_close(archive);
+    ck_assert_int_eq(tn_save_safetensors(path, NULL, NULL, 0, (const char *const[]){"a", "b", NULL}), TN_OK);
+    archive = tn_archive_open(path);
+    ck_assert_msg(archive != NULL, "%s", tn_last_error());
+    tn_archive_close(archive);
+}
+END_TEST
+
+START_TEST(a_failed_save_says_why_and_leaves_what_was_there)
+{
+    tn_tensor *x = tn_from(TN_BF16, TN_SHAPE(2), "1234", "host"), *two[2] = {x, x};
+    put("old", 3);
+    ck_assert_int_eq(tn_save_npy(path, x), TN_DTYPE);
+    FAILED(TN_DTYPE, path, "bf16", "f32");
+    ck_assert_int_eq(tn_save_safetensors(path, (const char *const[]){"a", "a"}, two, 2, NULL), TN_ARGUMENT);
+    FAILED(TN_ARGUMENT, path, "\"a\" is given twice");
+    ck_assert_int_eq(tn_save_safetensors(path, (const char *const[]){"__metadata__"}, two, 1, NULL), TN_ARGUMENT);
+    FAILED(TN_ARGUMENT, "__metadata__");
+    ck_assert_int_eq(tn_save_safetensors(path, (const char *const[]){"\xff"}, two, 1, NULL), TN_ARGUMENT);
+    FAILED(TN_ARGUMENT, "not UTF-8");
+    ck_assert_int_eq(tn_save_safetensors(path, (const char *const[]){NULL}, two, 1, NULL), TN_ARGUMENT);
+    FAILED(TN_ARGUMENT, "name");
+    ck_assert_int_eq(tn_save_safetensors(path, NULL, NULL, 1, NULL), TN_ARGUMENT);
+    FAILED(TN_ARGUMENT, "1 tensors");
+    ck_assert_int_eq(tn_save_safetensors(path, (const char *const[]){"a"}, two, 1, (const char *const[]){"k", NULL}), TN_ARGUMENT);
+    FAILED(TN_ARGUMENT, "\"k\" has no value");
+    two[1] = NULL;
+    ck_assert_int_eq(tn_save_safetensors(path, (const char *const[]){"a", "b"}, two, 2, NULL), TN_ARGUMENT);
+    FAILED(TN_ARGUMENT, "save_safetensors", "b");
+    ck_assert_int_eq(tn_save_npy(NULL, x), TN_ARGUMENT);
+    FAILED(TN_ARGUMENT, "path");
+    char other[128];
+    (void)snprintf(other, sizeof other, "%s/no/file", folder);
+    ck_assert_int_eq(tn_save_safetensors(other, (const char *const[]){"a"}, &x, 1, NULL), TN_FILE);
+    FAILED(TN_FILE, other, "cannot be written", "No such file");
+    (void)snprintf(other, sizeof other, "%s/sub", folder);
+    ck_assert_int_eq(mkdir(other, 0777), 0);
+    ck_assert_int_eq(tn_save_safetensors(other, (const char *const[]){"a"}, &x, 1, NULL), TN_FILE);
+    FAILED(TN_FILE, other, "cannot be written", "directory");
+    ck_assert_int_eq(rmdir(other), 0);
+    ck_assert_int_eq(files(), 1); /* no temporary file is left */
+    char old[4] = "";
+    FILE *file = fopen(path, "rb");
+    ck_assert_uint_eq(fread(old, 1, 4, file), 3);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_str_eq(old, "old");
+    tn_release(x);
+}
+END_TEST
+
+START_TEST(a_full_disk_leaves_no_half_file)
+{
+    static float values[4096];
+    struct rlimit limit, small;
+    tn_tensor *x = tn_from(TN_F32, TN_SHAPE(4096), values, "host");
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = (struct rlimit){.rlim_cur = 1000, .rlim_max = limit.rlim_max};
+    void (*const before)(int) = signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const tn_status status = tn_save_npy(path, x);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    (void)signal(SIGXFSZ, before);
+    ck_assert_int_eq(status, TN_FILE);
+    FAILED(TN_FILE, path, "cannot be written", "File too large");
+    ck_assert_int_eq(files(), 0);
+    tn_release(x);
+}
+END_TEST
+
+START_TEST(without_memory_saving_fails_and_leaves_nothing)
+{
+    tn_tensor *x = tn_from(TN_F32, TN_SHAPE(1), "1234", "host");
+    for (int n = 1; n < 100; n++) {
+        tn__alloc_fail_after(n, 1);
+        const tn_status status = tn_save_safetensors(path, (const char *const[]){"a"}, &x, 1, NULL);
+        tn__alloc_fail_after(0, 0);
+        if (status == TN_OK) {
+            ck_assert_int_gt(n, 5);
+            tn_release(x);
+            return;
+        }
+        ck_assert_msg(status == TN_MEMORY, "%s", tn_last_error());
+        tn_clear_error();
+        ck_assert_int_eq(files(), 0);
+    }
+    ck_abort_msg("100 allocations were not enough");
+}
+END_TEST
+
 TEST_MAIN("io", set_up, tear_down, safetensors_of_one_tensor_is_read, safetensors_reads_every_dtype_at_odd_places,
           bool_bytes_become_0_and_1, tensors_of_no_axes_and_of_no_elements_are_read, an_empty_archive_has_no_tensors,
           metadata_and_white_space_are_allowed, names_keep_the_files_order_and_their_letters,
@@ -706,4 +959,9 @@ TEST_MAIN("io", set_up, tear_down, safetensors_of_one_tensor_is_read, safetensor
           dtype_and_shape_are_known_without_reading, a_name_that_is_not_there_gets_the_near_ones,
           C88_a_tensor_comes_onto_the_device_asked_for, load_wants_a_file_of_one_tensor,
           a_file_that_cannot_be_read_is_a_file_error, a_file_that_changes_its_size_while_open_is_a_file_error,
-          threads_may_read_one_archive, without_memory_opening_fails_and_leaves_nothing)
+          threads_may_read_one_archive, without_memory_opening_fails_and_leaves_nothing,
+          what_is_saved_reads_back_with_the_same_bits, views_and_pending_values_are_saved,
+          npy_headers_are_padded_and_numpys,
+          transposed_values_of_every_dtype_are_saved_as_they_are, safetensors_keeps_names_order_and_alignment,
+          an_archive_of_nothing_can_be_saved, a_failed_save_says_why_and_leaves_what_was_there,
+          a_full_disk_leaves_no_half_file, without_memory_saving_fails_and_leaves_nothing)

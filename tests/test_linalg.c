@@ -29,6 +29,18 @@ START_TEST(vectors_and_matrices)
 }
 END_TEST
 
+START_TEST(bytes_are_summed_in_the_dtype_asked_for)
+{
+    tn_tensor *a = test_u8(TN_SHAPE(1, 3), {255, 255, 2}), *b = test_u8(TN_SHAPE(3, 1), {255, 255, 3});
+    ck_tensor_u8(tn_matmul(a, b), {8});
+    ck_tensor_i32(tn_matmul_as(a, b, TN_I32), {130056});
+    ck_tensor_i32(tn_matmul_as(test_values(TN_I8, TN_SHAPE(1, 2), {-128, 127}), test_values(TN_I8, TN_SHAPE(2, 1), {-128, 127}), TN_I32), {32513});
+    ck_tensor_f32(tn_matmul_as(test_values(TN_F16, TN_SHAPE(1, 2), {60000, 2}), test_values(TN_F16, TN_SHAPE(2, 1), {2, 0.5}), TN_F32), {120001});
+    ck_fails(tn_matmul_as(a, test_f32(TN_SHAPE(3, 1), {1, 2, 3}), TN_I32), TN_DTYPE, "u8", "f32", "i32");
+    ck_fails(tn_matmul_as(a, b, TN_I8), TN_DTYPE, "i8");
+}
+END_TEST
+
 START_TEST(nothing_to_sum_gives_zeros)
 {
     tn_tensor *a = ck_made(tn_zeros(TN_F32, TN_SHAPE(2, 0), test_device())), *b = ck_made(tn_zeros(TN_F32, TN_SHAPE(0, 3), test_device()));
@@ -109,5 +121,5 @@ START_TEST(wrong_shapes_are_told_with_their_numbers)
 }
 END_TEST
 
-BONES_MAIN("linalg", vectors_and_matrices, nothing_to_sum_gives_zeros, einsum_contracts_several_operands,
+BONES_MAIN("linalg", vectors_and_matrices, bytes_are_summed_in_the_dtype_asked_for, nothing_to_sum_gives_zeros, einsum_contracts_several_operands,
            einsum_says_where_its_equation_is_wrong, wrong_shapes_are_told_with_their_numbers)

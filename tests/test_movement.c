@@ -1,5 +1,6 @@
 /* More views, and movement: against index arithmetic written out. */
 #include "bones.h"
+#include "base/alloc.h"
 #include <math.h>
 
 /* 0, 1, 2, … on the device under test. */
@@ -448,6 +449,63 @@ START_TEST(one_hot_marks_the_class)
 }
 END_TEST
 
+/* ---- without memory ---- */
+
+static tn_tensor *joined(tn_tensor *x, int which)
+{
+    tn_tensor *out[2] = {NULL, NULL};
+    int count = 0;
+    switch (which) {
+    case 0: return tn_concat(LIST(x, tn_transpose(x, 0, 1)), 0);
+    case 1: return tn_stack(LIST(x, x), 1);
+    case 2: return tn_roll(x, TN_SHAPE(1, 1), TN_AXES(0, 1));
+    case 3: return tn_pad(x, TN_SHAPE(1, 1), TN_SHAPE(1, 0), TN_PAD_REFLECT, TN_NONE);
+    case 4: return tn_pad(x, TN_SHAPE(1, 1), TN_SHAPE(1, 0), TN_PAD_CONSTANT, TN_NONE);
+    case 5: return tn_tile(x, TN_SHAPE(2, 2));
+    case 6: return tn_diag(tn_select(x, 0, 0), 1);
+    case 7: return tn_triu(x, 0);
+    case 8: return tn_split(x, 0, 1, out, 2, &count) == TN_OK ? out[1] : NULL;
+    case 9: return tn_meshgrid(LIST(tn_select(x, 0, 0), tn_select(x, 0, 1)), true, out) == TN_OK ? out[1] : NULL;
+    default: return tn_one_hot(x, 3);
+    }
+}
+
+START_TEST(without_memory_each_fails_cleanly)
+{
+    TN_SKIP_IF(!test_is("host"), "allocations are counted on the host");
+    for (int which = 0; which <= 10; which++) {
+        int n = 1;
+        for (; n < 200; n++) {
+            const tn_scope scope = tn_scope_push();
+            const int64_t live = tn_live_count();
+            tn_tensor *x = COUNT(TN_I32, 2, 2);
+            tn__alloc_fail_after(n, 1);
+            const tn_tensor *y = joined(x, which);
+            tn__alloc_fail_after(0, 0);
+            if (!y) ck_assert_msg(tn_last_status() == TN_MEMORY, "%d of %d: %s", n, which, tn_last_error());
+            ck_tensor_i32(x, {0, 1, 2, 3});
+            (void)tn_scope_pop(scope);
+            tn_clear_error();
+            ck_assert_int_eq(tn_live_count(), live);
+            if (y) break;
+        }
+        ck_assert_msg(n > 1 && n < 200, "%d: %d allocations", which, n);
+    }
+}
+END_TEST
+
+START_TEST(concat_moves_host_entries_where_the_thread_asked_for_it)
+{
+    NEEDS_OPENCL();
+    tn_tensor *x = COUNT(TN_I32, 2), *h = bones_count(TN_I32, TN_SHAPE(3), "host");
+    tn_auto_move(true);
+    tn_tensor *y = tn_concat(LIST(h, x, h, x), 0);
+    tn_auto_move(false);
+    ck_tensor_i32(y, {0, 1, 2, 0, 1, 0, 1, 2, 0, 1});
+    ck_assert_str_eq(tn_device_of(y), test_device());
+}
+END_TEST
+
 BONES_MAIN("movement", movedim_places_some_axes_and_keeps_the_order_of_the_others, diagonal_is_a_view_with_its_axis_last,
            unfold_gives_windows_along_an_axis, as_strided_is_any_window_inside_the_storage, split_and_chunk_cut_an_axis,
            flatten_and_unflatten_merge_and_split_axes, views_take_sixteen_axes_and_pending_values,
@@ -456,4 +514,4 @@ BONES_MAIN("movement", movedim_places_some_axes_and_keeps_the_order_of_the_other
            pad_has_four_modes, pad_takes_off_where_a_number_is_negative, pad_has_limits,
            tile_and_repeat_put_copies_beside_each_other, repeat_interleave_repeats_each_element, rot90_turns_as_numpy_does,
            diag_goes_both_ways, triu_and_tril_keep_a_triangle, triu_lets_no_nan_through, meshgrid_repeats_vectors_over_a_grid,
-           one_hot_marks_the_class)
+           one_hot_marks_the_class, without_memory_each_fails_cleanly, concat_moves_host_entries_where_the_thread_asked_for_it)

@@ -28,6 +28,21 @@ TN_API void tn_archive_close(tn_archive *archive);
 /** Reads a file with one tensor, such as .npy. error  as above */
 TN_API tn_tensor *tn_load(const char *path, const char *device) TN_MUST_USE;
 
+/* ---- writing. The file is made beside its place (PATH.PID.sN.tmp), brought to the disk, and then takes the place of what was
+ * there: whole, or not at all. Runs what is pending for the tensors, waits. Values are row-major, little-endian. ---- */
+
+/** One tensor as NumPy's .npy, version 1.0.
+ *  dtype  any but bf16, which NumPy does not have
+ *  error  DTYPE, FILE (cannot be written: with the reason), MEMORY, LOST */
+TN_API tn_status tn_save_npy(const char *path, tn_tensor *x);
+/** count tensors under their names as .safetensors, of any devices, in this order. metadata: NULL, or key, value, key,
+ *  value, …, NULL. Names and metadata are UTF-8.
+ *  dtype  any
+ *  error  ARGUMENT (a name that is NULL, given twice, "__metadata__" or not UTF-8; a key without a value or given twice),
+ *         FILE (cannot be written: with the reason), MEMORY, LOST */
+TN_API tn_status tn_save_safetensors(const char *path, const char *const *names, tn_tensor *const *tensors, int count,
+                                     const char *const *metadata);
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,6 +21,9 @@ TN_API tn_tensor *tn_outer(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_mv(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** Matrix by matrix, nothing broadcast. shape  [m, k], [k, n] -> [m, n] */
 TN_API tn_tensor *tn_mm(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** tn_matmul whose sums and result are of a wider dtype: u8 and i8 into i32, f16 into f32. What is cast is cast on loading.
+ *  error  DTYPE (the operands' promoted dtype does not fit into it) */
+TN_API tn_tensor *tn_matmul_as(tn_tensor *a, tn_tensor *b, tn_dtype dtype) TN_MUST_USE;
 /** Batches of matrices, nothing broadcast. shape  [b, m, k], [b, k, n] -> [b, m, n] */
 TN_API tn_tensor *tn_bmm(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** beta·c + alpha·(a @ b); with beta 0, c counts by its shape alone (its NaN too).

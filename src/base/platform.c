@@ -192,6 +192,81 @@ bool tn__file_write_atomic(const char *path, const void *bytes, size_t length)
     return done;
 }
 
+struct tn__file_out {
+    int fd;
+    char *path, *beside;
+};
+
+static void free_out(tn__file_out *f)
+{
+    tn__free(f->path);
+    tn__free(f->beside);
+    tn__free(f);
+}
+
+int tn__file_out_open(const char *path, tn__file_out **file)
+{
+    static atomic_uint count;
+    const size_t length = strlen(path) + 1, size = length + 64;
+    tn__file_out *f = tn__alloc_quiet(sizeof *f);
+    if (!f) return ENOMEM;
+    *f = (tn__file_out){.path = tn__alloc_quiet(length), .beside = tn__alloc_quiet(size)};
+    if (!f->path || !f->beside) {
+        free_out(f);
+        return ENOMEM;
+    }
+    memcpy(f->path, path, length);
+    snprintf(f->beside, size, "%s.%ld.s%u.tmp", path, tn__process_id(), atomic_fetch_add(&count, 1));
+    f->fd = open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (f->fd < 0) {
+        const int error = errno;
+        free_out(f);
+        return error;
+    }
+    *file = f;
+    return 0;
+}
+
+int tn__file_out_write(tn__file_out *f, const void *bytes, size_t length)
+{
+    errno = 0;
+    if (write_all(f->fd, bytes, length)) return 0;
+    return errno ? errno : EIO;
+}
+
+/* The folder's entry is on the disk too; folders that cannot be told so are let be. */
+static void sync_folder(const char *path)
+{
+    char *folder = tn__alloc_quiet(strlen(path) + 2);
+    if (!folder) return;
+    strcpy(folder, path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[1] = '\0';
+    else
+        strcpy(folder, ".");
+    const int fd = open(folder, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+    tn__free(folder);
+}
+
+int tn__file_out_close(tn__file_out *f, bool keep)
+{
+    int error = 0;
+    if (keep && fsync(f->fd) != 0 && errno != EINVAL) error = errno; /* EINVAL: nothing to sync there */
+    if (close(f->fd) != 0 && keep && error == 0) error = errno;
+    if (keep && error == 0 && rename(f->beside, f->path) != 0) error = errno;
+    if (keep && error == 0)
+        sync_folder(f->path);
+    else
+        (void)unlink(f->beside);
+    free_out(f);
+    return error;
+}
+
 struct tn__file_lock {
     int file;
     char path[];

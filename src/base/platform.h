@@ -34,6 +34,14 @@ void *tn__file_read(const char *path, size_t limit, size_t *length);
 /* Writes beside the target (PATH.PID.N.tmp), then renames over it; false without an error when that fails. */
 bool tn__file_write_atomic(const char *path, const void *bytes, size_t length);
 
+/* A file that is written beside its target (PATH.PID.N.tmp) and takes its place at the end, whole or not at all. Each gives 0 or
+ * the errno of what went wrong. */
+typedef struct tn__file_out tn__file_out;
+int tn__file_out_open(const char *path, tn__file_out **file);
+int tn__file_out_write(tn__file_out *file, const void *bytes, size_t length);
+/* On the disk and in the target's place when keep, else gone; frees file in any case. */
+int tn__file_out_close(tn__file_out *file, bool keep);
+
 /* A lock between processes, which ends with its process at the latest. The file is there only while somebody holds it. */
 typedef struct tn__file_lock tn__file_lock;
 /* NULL when it cannot be had: *busy tells that others held it all the time, else locks do not work there.

@@ -258,7 +258,7 @@ tn_status tn_archive_info(const tn_archive *archive, const char *name, tn_dtype 
 
 /* ---- reading ---- */
 
-static void swap_bytes(unsigned char *data, uint64_t bytes, size_t size)
+void tn__swap_bytes(unsigned char *data, uint64_t bytes, size_t size)
 {
     for (uint64_t at = 0; at + size <= bytes; at += size)
         for (size_t i = 0; i < size / 2; i++) {
@@ -302,7 +302,7 @@ tn_tensor *tn_archive_get(tn_archive *archive, const char *name, const char *dev
     tn_tensor *result = NULL;
     if (tn__archive_read(archive, entry->begin, data, entry->bytes) == TN_OK) {
         if (entry->swapped)
-            swap_bytes(data, entry->bytes, tn_dtype_size(entry->dtype));
+            tn__swap_bytes(data, entry->bytes, tn_dtype_size(entry->dtype));
         result = tensor_of(entry, data, device);
     }
     tn__free(data);

@@ -55,5 +55,21 @@ const char *tn__shown(const char *name, size_t length, char out[80]);
 /* Little-endian numbers of the file. */
 uint64_t tn__little(const unsigned char *bytes, int count);
 bool tn__machine_is_little(void);
+/* Turns each element of size bytes around. */
+void tn__swap_bytes(unsigned char *data, uint64_t bytes, size_t size);
+
+/* ---- writing (save.c): a file that takes its place when it is whole ---- */
+
+typedef struct tn__writer {
+    const char *path;
+    tn__file_out *file;
+} tn__writer;
+
+tn_status tn__writer_open(tn__writer *w, const char *path);
+tn_status tn__writer_put(tn__writer *w, const void *bytes, size_t length);
+/* The values of x, row-major, little-endian. */
+tn_status tn__writer_tensor(tn__writer *w, tn_tensor *x);
+/* OK puts the file in its place, an error takes it away; gives the first failure. */
+tn_status tn__writer_close(tn__writer *w, tn_status status);
 
 #endif

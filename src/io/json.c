@@ -198,3 +198,27 @@ tn_status tn__json_text(tn__json *j, const char **out)
     *out = start;
     return TN_OK;
 }
+
+/* ---- writing ---- */
+
+bool tn__json_quote(tn__text *t, const char *s)
+{
+    size_t left = strlen(s);
+    tn__text_puts(t, "\"");
+    while (left > 0) {
+        const unsigned char c = (unsigned char)*s;
+        const size_t n = utf8_length((const unsigned char *)s, left);
+        if (n == 0)
+            return false;
+        if (c == '"' || c == '\\')
+            tn__text_add(t, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            tn__text_add(t, "\\u%04x", c);
+        else
+            tn__text_put(t, s, n);
+        s += n;
+        left -= n;
+    }
+    tn__text_puts(t, "\"");
+    return true;
+}

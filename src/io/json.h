@@ -4,6 +4,7 @@
 #define TN__JSON_H
 
 #include "base/error.h"
+#include "base/text.h"
 
 typedef struct tn__json {
     const char *path; /* for messages */
@@ -23,5 +24,8 @@ tn_status tn__json_text(tn__json *j, const char **out);
 tn_status tn__json_number(tn__json *j, uint64_t *value, bool *negative);
 /* Nothing but white space to the end. */
 tn_status tn__json_end(tn__json *j);
+
+/* Writing: adds a string with its quotes; false when it is not UTF-8. */
+bool tn__json_quote(tn__text *t, const char *s);
 
 #endif

@@ -5,6 +5,8 @@
  * One tensor, named "". Both byte orders and both axis orders are read. */
 #include "io/format.h"
 #include "base/alloc.h"
+#include "base/text.h"
+#include "core/tensor.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -257,6 +259,56 @@ static tn_status npy_open(tn_archive *archive)
     if (status == TN_OK)
         status = check(&h, archive, begin + length);
     tn__free(text);
+    return status;
+}
+
+/* ---- writing ---- */
+
+/* The dictionary, with spaces and a newline so that the values begin at a multiple of 64. Version 1.0, whose header may have
+ * 65,535 bytes: sixteen axes need less than 500. */
+static void put_header(tn__text *t, const tn_tensor *x, const char *code)
+{
+    const tn_shape shape = tn_shape_of(x);
+    tn__text_put(t, magic, MAGIC_BYTES);
+    tn__text_put(t, "\1\0\0\0", 4); /* version; the length is not known yet */
+    tn__text_add(t, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", tn_dtype_size(tn_dtype_of(x)) > 1 ? '<' : '|',
+                 code);
+    for (int i = 0; i < shape.ndim; i++)
+        tn__text_add(t, i ? ", %" PRId64 : "%" PRId64, shape.dim[i]);
+    tn__text_puts(t, shape.ndim == 1 ? ",), }" : "), }");
+    while ((t->length + 1) % 64 != 0 && !t->failed)
+        tn__text_puts(t, " ");
+    tn__text_puts(t, "\n");
+    if (t->failed)
+        return;
+    const size_t length = t->length - PREFIX_BYTES - 2;
+    t->data[PREFIX_BYTES] = (char)(length & 0xff);
+    t->data[PREFIX_BYTES + 1] = (char)(length >> 8);
+}
+
+tn_status tn_save_npy(const char *path, tn_tensor *x)
+{
+    if (!path)
+        return tn__fail_null("save_npy", "path");
+    TN__TRY(tn__tensor_check(x, "save_npy", "x"));
+    const char *code = NULL;
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (dtypes[i].dtype == tn_dtype_of(x))
+            code = dtypes[i].code;
+    if (!code)
+        return tn__fail(TN_DTYPE, "%s: NumPy has no %s; cast to f32 first, or use .safetensors", path,
+                        tn_dtype_name(tn_dtype_of(x)));
+    tn__text head = {0};
+    tn__writer w;
+    put_header(&head, x, code);
+    tn_status status = head.failed ? TN_MEMORY : tn__writer_open(&w, path);
+    if (status == TN_OK) {
+        status = tn__writer_put(&w, head.data, head.length);
+        if (status == TN_OK)
+            status = tn__writer_tensor(&w, x);
+        status = tn__writer_close(&w, status);
+    }
+    tn__text_free(&head);
     return status;
 }
 

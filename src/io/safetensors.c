@@ -6,6 +6,7 @@
 #include "io/format.h"
 #include "io/json.h"
 #include "base/alloc.h"
+#include "core/tensor.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,167 @@ static tn_status safetensors_open(tn_archive *archive)
         status = read_header(&h);
     }
     tn__free(text);
+    return status;
+}
+
+/* ---- writing ---- */
+
+/* What is to be written. The values lie by size of the elements, the largest first, so that each is aligned; the header keeps
+ * the caller's order. */
+typedef struct contents {
+    const char *path;
+    const char *const *names;
+    tn_tensor *const *tensors;
+    int count;
+    const char *const *metadata;
+} contents;
+
+static tn_status check_contents(const contents *c)
+{
+    if (c->count < 0 || (c->count > 0 && (!c->names || !c->tensors)))
+        return tn__fail(TN_ARGUMENT, "%s: a list of %d tensors", c->path, c->count);
+    tn__map *seen = tn__map_new();
+    tn_status status = seen ? TN_OK : TN_MEMORY;
+    for (int i = 0; i < c->count && status == TN_OK; i++) {
+        char shown[80];
+        const char *name = c->names[i];
+        status = name ? tn__tensor_check(c->tensors[i], "save_safetensors", name)
+                      : tn__fail_null("save_safetensors", "a name");
+        if (status != TN_OK)
+            break;
+        if (strcmp(name, "__metadata__") == 0)
+            status = tn__fail(TN_ARGUMENT, "%s: no tensor may be called \"__metadata__\"", c->path);
+        else if (tn__map_get(seen, name, strlen(name)))
+            status = tn__fail(TN_ARGUMENT, "%s: the name \"%s\" is given twice", c->path,
+                              tn__shown(name, strlen(name), shown));
+        else if (!tn__map_put(seen, name, strlen(name), (void *)(uintptr_t)1))
+            status = TN_MEMORY;
+    }
+    if (seen)
+        tn__map_free(seen);
+    return status;
+}
+
+static tn_status put_text(tn__text *t, const contents *c, const char *text)
+{
+    char shown[80];
+    if (tn__json_quote(t, text))
+        return TN_OK;
+    return tn__fail(TN_ARGUMENT, "%s: \"%s\" is not UTF-8", c->path, tn__shown(text, strlen(text), shown));
+}
+
+static tn_status put_metadata(tn__text *t, const contents *c)
+{
+    if (!c->metadata || !c->metadata[0])
+        return TN_OK;
+    tn__text_puts(t, "\"__metadata__\":{");
+    for (int i = 0; c->metadata[i]; i += 2) {
+        if (!c->metadata[i + 1])
+            return tn__fail(TN_ARGUMENT, "%s: the metadata \"%s\" has no value", c->path, c->metadata[i]);
+        for (int k = 0; k < i; k += 2)
+            if (strcmp(c->metadata[k], c->metadata[i]) == 0)
+                return tn__fail(TN_ARGUMENT, "%s: the metadata \"%s\" is given twice", c->path, c->metadata[i]);
+        tn__text_puts(t, i ? "," : "");
+        TN__TRY(put_text(t, c, c->metadata[i]));
+        tn__text_puts(t, ":");
+        TN__TRY(put_text(t, c, c->metadata[i + 1]));
+    }
+    tn__text_puts(t, c->count ? "}," : "}");
+    return TN_OK;
+}
+
+static tn_status put_tensor(tn__text *t, const contents *c, int i, uint64_t offset)
+{
+    const tn_tensor *x = c->tensors[i];
+    const tn_shape shape = tn_shape_of(x);
+    const char *dtype = NULL;
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        if (dtypes[d].dtype == tn_dtype_of(x))
+            dtype = dtypes[d].name;
+    if (!dtype)
+        return tn__fail(TN_DTYPE, "%s: safetensors has no %s", c->path, tn_dtype_name(tn_dtype_of(x)));
+    TN__TRY(put_text(t, c, c->names[i]));
+    tn__text_add(t, ":{\"dtype\":\"%s\",\"shape\":[", dtype);
+    for (int k = 0; k < shape.ndim; k++)
+        tn__text_add(t, k ? ",%" PRId64 : "%" PRId64, shape.dim[k]);
+    tn__text_add(t, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}%s", offset, offset + tn_nbytes(x),
+                 i + 1 < c->count ? "," : "");
+    return TN_OK;
+}
+
+/* Length, JSON, and spaces up to a multiple of 8. place[i]: where tensor i's values begin. */
+static tn_status put_header(tn__text *t, const contents *c, const uint64_t *place)
+{
+    tn__text_put(t, "\0\0\0\0\0\0\0\0{", LENGTH_BYTES + 1);
+    TN__TRY(put_metadata(t, c));
+    for (int i = 0; i < c->count; i++)
+        TN__TRY(put_tensor(t, c, i, place[i]));
+    tn__text_puts(t, "}");
+    while (t->length % 8 != 0 && !t->failed)
+        tn__text_puts(t, " ");
+    if (t->failed)
+        return TN_MEMORY;
+    const uint64_t length = t->length - LENGTH_BYTES;
+    for (int i = 0; i < LENGTH_BYTES; i++)
+        t->data[i] = (char)(unsigned char)(length >> (8 * i));
+    return TN_OK;
+}
+
+/* The tensors in the order of find_places. */
+static tn_status write_values(tn__writer *w, const contents *c)
+{
+    for (size_t size = 8; size > 0; size /= 2)
+        for (int i = 0; i < c->count; i++) {
+            if (tn_dtype_size(tn_dtype_of(c->tensors[i])) != size)
+                continue;
+            const tn_status status = tn__writer_tensor(w, c->tensors[i]);
+            if (status != TN_OK && *c->names[i])
+                tn__error_prefix(c->names[i]);
+            TN__TRY(status);
+        }
+    return TN_OK;
+}
+
+static tn_status find_places(const contents *c, uint64_t *place)
+{
+    uint64_t at = 0;
+    for (size_t size = 8; size > 0; size /= 2)
+        for (int i = 0; i < c->count; i++) {
+            if (tn_dtype_size(tn_dtype_of(c->tensors[i])) != size)
+                continue;
+            place[i] = at;
+            if (tn_nbytes(c->tensors[i]) > (uint64_t)INT64_MAX - at) /* expanded views */
+                return tn__fail(TN_OVERFLOW, "%s: more than 63 bits of values", c->path);
+            at += tn_nbytes(c->tensors[i]);
+        }
+    return TN_OK;
+}
+
+tn_status tn_save_safetensors(const char *path, const char *const *names, tn_tensor *const *tensors, int count,
+                              const char *const *metadata)
+{
+    if (!path)
+        return tn__fail_null("save_safetensors", "path");
+    const contents c = {path, names, tensors, count, metadata};
+    TN__TRY(check_contents(&c));
+    uint64_t *place = tn__alloc((size_t)count * sizeof *place);
+    if (!place)
+        return TN_MEMORY;
+    tn__text head = {0};
+    tn__writer w;
+    tn_status status = find_places(&c, place);
+    if (status == TN_OK)
+        status = put_header(&head, &c, place);
+    if (status == TN_OK)
+        status = tn__writer_open(&w, path);
+    if (status == TN_OK) {
+        status = tn__writer_put(&w, head.data, head.length);
+        if (status == TN_OK)
+            status = write_values(&w, &c);
+        status = tn__writer_close(&w, status);
+    }
+    tn__text_free(&head);
+    tn__free(place);
     return status;
 }
 

@@ -63,6 +63,17 @@ tn_tensor *tn_mm(tn_tensor *a, tn_tensor *b)
     return tn_matmul(a, b);
 }
 
+tn_tensor *tn_matmul_as(tn_tensor *a, tn_tensor *b, tn_dtype dtype)
+{
+    if (check("matmul_as", a, b) != TN_OK) return NULL;
+    const tn_dtype own = tn_promote(a->dtype, b->dtype);
+    if (!tn__dtype_valid(dtype) || own == TN_DTYPE_COUNT || tn_promote(own, dtype) != dtype)
+        return TN__NULL(TN_DTYPE, "matmul_as: %s and %s do not fit into %s", tn_dtype_name(a->dtype), tn_dtype_name(b->dtype),
+                        tn_dtype_name(dtype));
+    const tn_scope scope = tn_scope_push();
+    return leave(scope, tn_matmul(tn_cast(a, dtype), tn_cast(b, dtype)));
+}
+
 static tn_status check_batches(const char *function, tn_tensor *a, tn_tensor *b)
 {
     TN__TRY(check_axes(function, a, 3, b, 3));
