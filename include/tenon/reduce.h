@@ -68,6 +68,17 @@ TN_API tn_tensor *tn_nanmean(tn_tensor *x, tn_axes axes, bool keepdim) TN_MUST_U
 
 /* ---- along one axis ---- */
 
+/** Sum of the elements up to each; the shape stays.
+ *  dtype  floats keep theirs (accumulated in f32 or wider), integers and bool -> i64, unsigned -> u64; integers wrap */
+TN_API tn_tensor *tn_cumsum(tn_tensor *x, int axis) TN_MUST_USE;
+/** Product of the elements up to each. dtype  as tn_cumsum */
+TN_API tn_tensor *tn_cumprod(tn_tensor *x, int axis) TN_MUST_USE;
+/** The largest up to each; NaN from the first NaN on. dtype  any */
+TN_API tn_tensor *tn_cummax(tn_tensor *x, int axis) TN_MUST_USE;
+/** The smallest up to each; NaN from the first NaN on. dtype  any */
+TN_API tn_tensor *tn_cummin(tn_tensor *x, int axis) TN_MUST_USE;
+/** log(sum exp(x)) of the elements up to each, without overflow. dtype  any; integers and bool become f32 */
+TN_API tn_tensor *tn_logcumsumexp(tn_tensor *x, int axis) TN_MUST_USE;
 /** x[1:] - x[:-1] along the axis, n times (of bool: whether they differ); 0 times a second handle on x. f16 and bf16 are rounded
  *  after the last.
  *  shape  the axis loses n, down to 0

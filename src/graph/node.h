@@ -80,6 +80,7 @@ struct tn__node {
     union {
         struct { const struct tn__reduction *row; } reduce;
         struct { const tn__phase_list *list; int axis; } phases; /* axis: place in the domain */
+        struct { const struct tn__scan *row; int axis; } scan;         /* the same */
         struct { uint32_t seed[2]; uint64_t position; int form; int64_t low; uint64_t span; } random;
     } a;
     /* graph bookkeeping, under the device's graph lock */

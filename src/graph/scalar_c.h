@@ -39,6 +39,7 @@
 #define IFLOORDIV(a, b) FUNCTION(ifloordiv)(a, b)
 #define IFLOORMOD(a, b) FUNCTION(ifloormod)(a, b)
 #define IPOW(a, b) FUNCTION(ipow)(a, b)
+#define LOGADDEXP(a, b) FUNCTION(logaddexp)(a, b)
 
 #if IS_FLOAT
 #define ADD(a, b) ((a) + (b))
