@@ -1,142 +1,23 @@
-/* Reductions over axes (tables/reductions.def), and mean on top. */
-/* The rows compare with 0 in unsigned types too. */
-#pragma GCC diagnostic ignored "-Wtype-limits"
+/* Reductions over axes (tables/reductions.def), and mean on top; on host in reduce_host.c. */
 #include "base/alloc.h"
-#include "core/convert.h"
 #include "core/view.h"
 #include "graph/gradients.h"
-#include "graph/host.h"
 #include "graph/rows.h"
 #include "ops/reduction.h"
 #include <string.h>
 #include <tenon/ops.h>
 
 const tn__reduction tn__reductions[TN__REDUCTIONS] = {
-#define RED(name, result, init_f, init_i, combine_f, combine_i, gradient)                     \
-    [TN__RED_##name] = {#name, TN__RESULT_##result, {#init_f, #init_i}, {#combine_f, #combine_i}, \
-                        TN__RESULT_##result == TN__RESULT_INDEX, tn__grad_##gradient},
+#define RED(name, result, init_f, init_i, combine_f, combine_i, gradient) \
+    [TN__RED_##name] = {#name,                                            \
+                        TN__RESULT_##result,                              \
+                        {#init_f, #init_i},                               \
+                        {#combine_f, #combine_i},                         \
+                        TN__RESULT_##result == TN__RESULT_INDEX,          \
+                        tn__grad_##gradient},
 #include "tables/reductions.def"
 #undef RED
 };
-
-/* ---- host: the same texts as C ---- */
-
-#define IS_FLOAT 1
-#define T float
-#define S f
-#define MATH(name) name##f
-#include "ops/reduce_loops.h"
-#undef T
-#undef S
-#undef MATH
-#define T double
-#define S d
-#define MATH(name) name
-#include "ops/reduce_loops.h"
-#undef T
-#undef S
-#undef MATH
-#undef IS_FLOAT
-#define IS_FLOAT 0
-#define T int32_t
-#define U uint32_t
-#define S i
-#define LOWEST_VALUE INT32_MIN
-#include "ops/reduce_loops.h"
-#undef T
-#undef S
-#undef LOWEST_VALUE
-#define T uint32_t
-#define S u
-#define LOWEST_VALUE 0
-#include "ops/reduce_loops.h"
-#undef T
-#undef U
-#undef S
-#undef LOWEST_VALUE
-#define T int64_t
-#define U uint64_t
-#define S l
-#define LOWEST_VALUE INT64_MIN
-#include "ops/reduce_loops.h"
-#undef T
-#undef S
-#undef LOWEST_VALUE
-#define T uint64_t
-#define S m
-#define LOWEST_VALUE 0
-#include "ops/reduce_loops.h"
-
-/* Of one row: per compute type, in the order of the letters. */
-typedef struct host_loops {
-    void (*start[TN__COMPUTES])(tn__accumulated *a);
-    void (*run[TN__COMPUTES])(tn__accumulated *a, int64_t n, const void *elements, int64_t at);
-} host_loops;
-static const host_loops loops[TN__REDUCTIONS] = {
-#define RED(name, ...)                                                                                                \
-    [TN__RED_##name] = {{start_##name##_f, start_##name##_d, start_##name##_i, start_##name##_u, start_##name##_l, start_##name##_m}, \
-                        {run_##name##_f, run_##name##_d, run_##name##_i, run_##name##_u, run_##name##_l, run_##name##_m}},
-#include "tables/reductions.def"
-#undef RED
-};
-
-typedef struct host_state {
-    const tn__reduction *row;
-    const host_loops *loops;
-    tn_dtype to;
-    tn__compute compute; /* of the operand */
-    void *out;
-    int64_t reduced; /* points reduced into each output */
-    int64_t output, seen;
-    tn__accumulated a;
-} host_state;
-
-/* What was accumulated, as a number of dtype `to`. */
-static tn__number accumulated_number(const tn__reduction *row, tn__compute compute, const tn__accumulated *a, tn_dtype to)
-{
-    tn__number n = {.compute = compute};
-    if (row->indexed) return (tn__number){.compute = TN__CL, .l = a->at};
-    if (row->result == TN__RESULT_SUM && compute == TN__CD) return (tn__number){.compute = TN__CD, .d = (double)a->as.x};
-    if (row->result == TN__RESULT_SUM && compute == TN__CF)
-        return tn__number_to((tn__number){.compute = TN__CF, .f = (float)a->as.x}, to);
-    if (compute == TN__CD || compute >= TN__CL)
-        n.m = a->as.m;
-    else
-        n.u = a->as.u;
-    return n;
-}
-
-static tn_status visit_reduce(const tn__node *node, int64_t linear, const int64_t *place, int n, void *user)
-{
-    host_state *s = user;
-    uint64_t block[TN__BLOCK];
-    const size_t size = s->compute == TN__CD || s->compute >= TN__CL ? 8 : 4;
-    (void)linear;
-    tn__host_operand(&node->in[0], place[0], node->rank ? node->in[0].stride[node->rank - 1] : 0, n, block);
-    for (int j = 0; j < n;) {
-        const int64_t left = s->reduced - s->seen;
-        const int count = left < n - j ? (int)left : n - j;
-        if (s->seen == 0) s->loops->start[s->compute](&s->a);
-        s->loops->run[s->compute](&s->a, count, (const char *)block + (size_t)j * size, s->seen);
-        s->seen += count;
-        j += count;
-        if (s->seen < s->reduced) continue;
-        tn__number_store(s->to, (char *)s->out + s->output++ * (int64_t)tn_dtype_size(s->to),
-                         accumulated_number(s->row, s->compute, &s->a, s->to));
-        s->seen = 0;
-    }
-    return TN_OK;
-}
-
-static tn_status host_reduce(const tn__node *node, void *const *out)
-{
-    const tn__reduction *row = node->a.reduce.row;
-    const tn__operand *in = &node->in[0];
-    host_state s = {.row = row, .loops = &loops[row - tn__reductions], .to = node->dtype, .out = out[0], .reduced = 1};
-    s.compute = in->value ? tn__dtypes[in->dtype].compute : in->number.compute;
-    for (int k = node->kept; k < node->rank; k++) s.reduced *= node->dim[k];
-    return tn__host_walk(node, node->rank, visit_reduce, &s);
-}
 
 /* ---- OpenCL ---- */
 
@@ -324,7 +205,7 @@ static double cost_reduce(const tn__node *node)
 static const tn__op ops[TN__REDUCTIONS] = {
 #define RED(id, ...)                               \
     [TN__RED_##id] = {.name = #id,                 \
-                      .host = host_reduce,         \
+                      .host = tn__host_reduce,     \
                       .generate = generate_reduce, \
                       .launch = launch_reduce,     \
                       .open = open_operand,        \
@@ -379,18 +260,16 @@ static tn_tensor *with_kept_axes(tn_tensor *y, uint32_t mask, int ndim)
 }
 
 /* Over nothing: the init where the row's result has one, else an error. Or nothing at all. */
-static tn_tensor *empty_result(const tn__reduction *row, const tn_tensor *x, uint32_t mask, bool keepdim, tn_dtype from, tn_dtype to)
+static tn_tensor *empty_result(const tn__reduction *row, const tn_tensor *x, uint32_t mask, bool keepdim, tn_dtype from,
+                               tn_dtype to)
 {
     const tn_shape shape = reduced_shape(x, mask, keepdim);
     bool nothing = false;
-    tn__accumulated a;
     for (int k = 0; k < x->ndim; k++) nothing = nothing || ((mask & (1u << k)) && x->dim[k] == 0);
     if (!nothing) return tn_zeros(to, shape, tn__tensor_device(x)->name);
     if (row->result != TN__RESULT_SUM && row->result != TN__RESULT_TRUTH)
         return TN__NULL(TN_SHAPE, "%s: %s has no elements along the reduced axes", row->name, tn__shape_text(x->ndim, x->dim));
-    const tn__compute compute = tn__dtypes[from].compute;
-    loops[row - tn__reductions].start[compute](&a);
-    tn_tensor *init = tn_float(tn__number_double(accumulated_number(row, compute, &a, to)));
+    tn_tensor *init = tn_float(tn__number_double(tn__host_reduce_init(row, from, to)));
     tn_tensor *y = init ? tn_full(to, shape, init, tn__tensor_device(x)->name) : NULL;
     tn_release(init);
     return y;
@@ -420,12 +299,12 @@ static tn_tensor *reduce(const tn__reduction *row, tn_tensor *x, tn_axes axes, b
 }
 
 /* The public reductions: one for each row. */
-#define RED(name, ...)                                                              \
-    tn_tensor *tn_##name(tn_tensor *x, tn_axes axes, bool keepdim)                  \
-    {                                                                               \
-        tn_tensor *y = reduce(&tn__reductions[TN__RED_##name], x, axes, keepdim);   \
-        tn__recorded(&ops[TN__RED_##name], NULL, &x, 1, y);                         \
-        return y;                                                                   \
+#define RED(name, ...)                                                            \
+    tn_tensor *tn_##name(tn_tensor *x, tn_axes axes, bool keepdim)                \
+    {                                                                             \
+        tn_tensor *y = reduce(&tn__reductions[TN__RED_##name], x, axes, keepdim); \
+        tn__recorded(&ops[TN__RED_##name], NULL, &x, 1, y);                       \
+        return y;                                                                 \
     }
 #include "tables/reductions.def"
 #undef RED

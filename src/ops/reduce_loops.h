@@ -7,10 +7,10 @@
 #include "graph/scalar_c.h"
 
 #define FN(name, kind, ...) FN_##kind(name, __VA_ARGS__)
-#define FN_ANY(name, ...)                        \
-    static inline T FUNCTION(name)(T A, T B)     \
-    {                                            \
-        __VA_ARGS__                              \
+#define FN_ANY(name, ...)                    \
+    static inline T FUNCTION(name)(T A, T B) \
+    {                                        \
+        __VA_ARGS__                          \
     }
 #if IS_FLOAT
 #define FN_FLOAT FN_ANY
@@ -42,27 +42,27 @@
 #define MEMBER_INDEX S
 #define OF_(member) a->as.member
 #define OF(member) OF_(member)
-#define RED(name, result, init_f, init_i, combine_f, combine_i, ...)                                            \
-    static inline void JOIN(start_##name, S)(tn__accumulated * a)                                              \
-    {                                                                                                          \
-        OF(MEMBER_##result) = TEXT(init_f, init_i);                                                            \
-        a->at = 0;                                                                                             \
-    }                                                                                                          \
-    static inline void JOIN(run_##name, S)(tn__accumulated * a, int64_t n, const void *elements, int64_t at)   \
-    {                                                                                                          \
-        const T *x = elements;                                                                                 \
-        TYPE_##result A = OF(MEMBER_##result);                                                                 \
-        for (int64_t j = 0; j < n; j++) {                                                                      \
-            const T B = x[j];                                                                                  \
-            (void)B;                                                                                           \
-            TAKE_##result(TEXT(combine_f, combine_i));                                                         \
-        }                                                                                                      \
-        OF(MEMBER_##result) = A;                                                                               \
-        (void)at;                                                                                              \
-    }                                                                                                          \
-    static inline T JOIN(value_##name, S)(const tn__accumulated *a)                                            \
-    {                                                                                                          \
-        return (T)OF(MEMBER_##result);                                                                         \
+#define RED(name, result, init_f, init_i, combine_f, combine_i, ...)                                         \
+    static inline void JOIN(start_##name, S)(tn__accumulated * a)                                            \
+    {                                                                                                        \
+        OF(MEMBER_##result) = TEXT(init_f, init_i);                                                          \
+        a->at = 0;                                                                                           \
+    }                                                                                                        \
+    static inline void JOIN(run_##name, S)(tn__accumulated * a, int64_t n, const void *elements, int64_t at) \
+    {                                                                                                        \
+        const T *x = elements;                                                                               \
+        TYPE_##result A = OF(MEMBER_##result);                                                               \
+        for (int64_t j = 0; j < n; j++) {                                                                    \
+            const T B = x[j];                                                                                \
+            (void)B;                                                                                         \
+            TAKE_##result(TEXT(combine_f, combine_i));                                                       \
+        }                                                                                                    \
+        OF(MEMBER_##result) = A;                                                                             \
+        (void)at;                                                                                            \
+    }                                                                                                        \
+    static inline T JOIN(value_##name, S)(const tn__accumulated *a)                                          \
+    {                                                                                                        \
+        return (T)OF(MEMBER_##result);                                                                       \
     }
 #include "tables/reductions.def"
 #undef RED

@@ -6,10 +6,10 @@
 
 typedef struct tn__reduction {
     const char *name;
-    int result;            /* TN__RESULT_SUM … */
-    const char *init[2];   /* float, integer */
+    int result;          /* TN__RESULT_SUM … */
+    const char *init[2]; /* float, integer */
     const char *combine[2];
-    bool indexed;          /* INDEX */
+    bool indexed; /* INDEX */
     tn_status (*gradient)(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
 } tn__reduction;
 enum { TN__RESULT_SUM, TN__RESULT_SAME, TN__RESULT_INDEX, TN__RESULT_TRUTH };
@@ -37,6 +37,11 @@ typedef struct tn__accumulated {
 
 /* Checks x and a list of axes, which becomes x's own (0 and -1 of a tensor without axes are none), and makes a mask of it. */
 tn_status tn__reduced_axes(const tn_tensor *x, tn_axes *axes, const char *function, uint32_t *mask);
+
+/* The reference. */
+tn_status tn__host_reduce(const tn__node *node, void *const *out);
+/* What a row makes of no elements, as a number of dtype `to`. */
+tn__number tn__host_reduce_init(const tn__reduction *row, tn_dtype from, tn_dtype to);
 
 /* kernels/lanes.cl with a reduction's macros, named `suffix`, into the program before its skeleton. */
 tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__compute compute, const char *suffix);

@@ -14,7 +14,7 @@ enum { ITEM_LOCAL = 64, ITEMS_PER_UNIT = 16, FEW_LINES = 1024, SHORT_SEGMENT = 1
 
 typedef struct tn__scan {
     const char *name;
-    int result; /* RESULT_SUM … */
+    int result;          /* RESULT_SUM … */
     const char *init[2]; /* float, integer */
     const char *combine[2];
     tn_status (*gradient)(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
@@ -77,8 +77,12 @@ enum { RESULT_SUM, RESULT_SAME, RESULT_REAL };
 #undef LOWEST_VALUE
 
 static const tn__scan scans[] = {
-#define SCAN(name, result, init_f, init_i, combine_f, combine_i, gradient)                                         \
-    {#name, RESULT_##result, {#init_f, #init_i}, {#combine_f, #combine_i}, tn__grad_##gradient,                    \
+#define SCAN(name, result, init_f, init_i, combine_f, combine_i, gradient) \
+    {#name,                                                                \
+     RESULT_##result,                                                      \
+     {#init_f, #init_i},                                                   \
+     {#combine_f, #combine_i},                                             \
+     tn__grad_##gradient,                                                  \
      {scan_##name##_f, scan_##name##_d, scan_##name##_i, scan_##name##_u, scan_##name##_l, scan_##name##_m}},
 #include "tables/scans.def"
 #undef SCAN
@@ -217,7 +221,8 @@ static tn_status generate(tn__plan *p)
 }
 
 /* One of the kernels over so many units; the buffers come last. */
-static tn_status launch_one(tn__plan *p, tn__kernel *kernel, const shape *s, int64_t segments, tn__buffer *first, tn__buffer *second)
+static tn_status launch_one(tn__plan *p, tn__kernel *kernel, const shape *s, int64_t segments, tn__buffer *first,
+                            tn__buffer *second)
 {
     tn__argument a[TN__ARGUMENTS];
     int count = tn__plan_arguments(p, a);
@@ -304,7 +309,8 @@ static tn_tensor *scan_along(const tn__scan *row, tn_tensor *x, int axis)
 {
     if (tn__tensor_check(x, row->name, "x") != TN_OK) return NULL;
     if (x->ndim == 0 && (axis == 0 || axis == -1)) { /* a line of one element, as PyTorch has it */
-        tn_tensor *line = tn_unsqueeze(x, 0), *y = line ? scan_along(row, line, 0) : NULL, *z = y ? tn_squeeze(y, TN_ALL_AXES) : NULL;
+        tn_tensor *line = tn_unsqueeze(x, 0), *y = line ? scan_along(row, line, 0) : NULL,
+                  *z = y ? tn_squeeze(y, TN_ALL_AXES) : NULL;
         tn_release(line);
         tn_release(y);
         return z;
@@ -313,17 +319,18 @@ static tn_tensor *scan_along(const tn__scan *row, tn_tensor *x, int axis)
     if (a < 0) return NULL;
     const tn_dtype dtype = computed_in(row, x->dtype);
     tn_tensor *source = dtype == x->dtype ? tn__tensor_alias(x) : tn__cast(x, dtype, false);
-    tn_tensor *y = !source ? NULL : x->numel == 0 ? tn_zeros(dtype, tn__tensor_shape(x), tn__tensor_device(x)->name)
-                                                  : record_scan(row, source, a);
+    tn_tensor *y = !source         ? NULL
+                   : x->numel == 0 ? tn_zeros(dtype, tn__tensor_shape(x), tn__tensor_device(x)->name)
+                                   : record_scan(row, source, a);
     tn_release(source);
     tn__recorded(&ops[row - scans], NULL, &x, 1, y);
     return y;
 }
 
 /* The public scans: one for each row. */
-#define SCAN(name, ...)                                \
-    tn_tensor *tn_##name(tn_tensor *x, int axis)       \
-    {                                                  \
+#define SCAN(name, ...)                                 \
+    tn_tensor *tn_##name(tn_tensor *x, int axis)        \
+    {                                                   \
         return scan_along(&scans[ROW_##name], x, axis); \
     }
 #include "tables/scans.def"

@@ -2,10 +2,10 @@
 #include "graph/scalar_c.h"
 
 #define FN(name, kind, ...) FN_##kind(name, __VA_ARGS__)
-#define FN_ANY(name, ...)                        \
-    static inline T FUNCTION(name)(T A, T B)     \
-    {                                            \
-        __VA_ARGS__                              \
+#define FN_ANY(name, ...)                    \
+    static inline T FUNCTION(name)(T A, T B) \
+    {                                        \
+        __VA_ARGS__                          \
     }
 #if IS_FLOAT
 #define FN_FLOAT FN_ANY

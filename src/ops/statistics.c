@@ -145,7 +145,8 @@ tn_tensor *tn_norm(tn_tensor *x, double p, tn_axes axes, bool keepdim)
     if (start(&o, x, axes, keepdim, "norm", true) != TN_OK) return NULL;
     if (isnan(p)) return TN__NULL(TN_ARGUMENT, "norm: p is NaN");
     if (p < 0 && o.n == 0)
-        return TN__NULL(TN_SHAPE, "norm: p is %g and %s has no elements along the reduced axes", p, tn__shape_text(x->ndim, x->dim));
+        return TN__NULL(TN_SHAPE, "norm: p is %g and %s has no elements along the reduced axes", p,
+                        tn__shape_text(x->ndim, x->dim));
     const tn_scope scope = tn_scope_push();
     return leave(scope, norm(&o, p), x->dtype);
 }
