@@ -106,6 +106,13 @@
 #define NEG_f(a) (-(a))
 #define ABS_f(a) fabs(a)
 #define FLOOR_f(a) floor(a)
+#define CEIL_f(a) ceil(a)
+#define TRUNC_f(a) trunc(a)
+#define RINT_f(a) rint(a)
+#define RSQRT_f(a) rsqrt(a)
+#define HYPOT_f(a, b) hypot(a, b)
+#define COPYSIGN_f(a, b) copysign(a, b)
+#define FMA_f(a, b, c) fma(a, b, c)
 #define EXP_f(a) exp(a)
 #define LOG_f(a) log(a)
 #define SQRT_f(a) sqrt(a)
@@ -122,6 +129,13 @@
 #define NEG_d NEG_f
 #define ABS_d ABS_f
 #define FLOOR_d FLOOR_f
+#define CEIL_d CEIL_f
+#define TRUNC_d TRUNC_f
+#define RINT_d RINT_f
+#define RSQRT_d RSQRT_f
+#define HYPOT_d HYPOT_f
+#define COPYSIGN_d COPYSIGN_f
+#define FMA_d FMA_f
 #define EXP_d EXP_f
 #define LOG_d LOG_f
 #define SQRT_d SQRT_f

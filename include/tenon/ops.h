@@ -30,6 +30,20 @@ TN_API tn_tensor *tn_remainder(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** a to the power b in the promoted dtype; integers wrap; to a negative integer: a scalar b is an error (ARGUMENT), a
  *  tensor gives 0, 1 or -1. dtype  any but bool */
 TN_API tn_tensor *tn_pow(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** a / b rounded to 0; an integer divided by 0 gives 0. dtype  any but bool */
+TN_API tn_tensor *tn_trunc_divide(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** C's remainder: has a's sign; an integer modulo 0 gives 0. dtype  any but bool */
+TN_API tn_tensor *tn_fmod(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** x times x; integers wrap. dtype  any but bool */
+TN_API tn_tensor *tn_square(tn_tensor *x) TN_MUST_USE;
+/** 1 / x; integers and bool become f32. dtype  any -> float */
+TN_API tn_tensor *tn_reciprocal(tn_tensor *x) TN_MUST_USE;
+/** 1 / sqrt(x); integers and bool become f32. dtype  any -> float */
+TN_API tn_tensor *tn_rsqrt(tn_tensor *x) TN_MUST_USE;
+/** a * b + c, of floats rounded once; f16 and bf16 in f32. dtype  any but bool */
+TN_API tn_tensor *tn_fma(tn_tensor *a, tn_tensor *b, tn_tensor *c) TN_MUST_USE;
+/** a + t (b - a), from the nearer end: exactly a at t = 0 and b at 1; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_lerp(tn_tensor *a, tn_tensor *b, tn_tensor *t) TN_MUST_USE;
 /** -x. dtype  any but bool */
 TN_API tn_tensor *tn_neg(tn_tensor *x) TN_MUST_USE;
 /** |x|; the lowest signed integer wraps. dtype  any */
@@ -38,12 +52,33 @@ TN_API tn_tensor *tn_abs(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_sign(tn_tensor *x) TN_MUST_USE;
 /** Rounded down. dtype  any but bool */
 TN_API tn_tensor *tn_floor(tn_tensor *x) TN_MUST_USE;
+/** Rounded up. dtype  any but bool */
+TN_API tn_tensor *tn_ceil(tn_tensor *x) TN_MUST_USE;
+/** Rounded to 0. dtype  any but bool */
+TN_API tn_tensor *tn_trunc(tn_tensor *x) TN_MUST_USE;
+/** Rounded to the nearest whole number, halves to the even one. dtype  any but bool */
+TN_API tn_tensor *tn_round(tn_tensor *x) TN_MUST_USE;
 /** The larger; NaN if either is. dtype  any */
 TN_API tn_tensor *tn_maximum(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** The smaller; NaN if either is. dtype  any */
 TN_API tn_tensor *tn_minimum(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** The larger; a NaN is ignored beside a number. dtype  any */
+TN_API tn_tensor *tn_fmax(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** The smaller; a NaN is ignored beside a number. dtype  any */
+TN_API tn_tensor *tn_fmin(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** min(max(x, low), high); TN_NONE for an absent bound; NaN propagates; low > high gives high. dtype  any but bool */
 TN_API tn_tensor *tn_clamp(tn_tensor *x, tn_tensor *low, tn_tensor *high) TN_MUST_USE;
+
+/** |a| with b's sign, -0 and NaN have one; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_copysign(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** 0 below 0, b at 0, 1 above; 0 for NaN. dtype  any */
+TN_API tn_tensor *tn_heaviside(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** sqrt(a^2 + b^2) without overflow on the way; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_hypot(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** Degrees to radians; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_deg2rad(tn_tensor *x) TN_MUST_USE;
+/** Radians to degrees; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_rad2deg(tn_tensor *x) TN_MUST_USE;
 
 /* ---- comparison and logic -> bool ---- */
 
@@ -54,9 +89,15 @@ TN_API tn_tensor *tn_le(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_gt(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_ge(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_isnan(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_isinf(tn_tensor *x) TN_MUST_USE;
+/** Neither NaN nor infinite. */
+TN_API tn_tensor *tn_isfinite(tn_tensor *x) TN_MUST_USE;
+/** The sign is minus; -0 has it, too. */
+TN_API tn_tensor *tn_signbit(tn_tensor *x) TN_MUST_USE;
 /** Non-zero counts as true, NaN too. */
 TN_API tn_tensor *tn_logical_and(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_logical_or(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+TN_API tn_tensor *tn_logical_xor(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_logical_not(tn_tensor *x) TN_MUST_USE;
 
 /* ---- bits. dtype  integers and bool ---- */
@@ -64,6 +105,7 @@ TN_API tn_tensor *tn_logical_not(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_bitwise_and(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_bitwise_or(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_bitwise_xor(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+TN_API tn_tensor *tn_bitwise_not(tn_tensor *x) TN_MUST_USE;
 /** A count below 0 or not below the width gives 0. dtype  integers */
 TN_API tn_tensor *tn_left_shift(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** The same; a signed a fills with its sign. dtype  integers */
@@ -73,6 +115,8 @@ TN_API tn_tensor *tn_right_shift(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 
 TN_API tn_tensor *tn_exp(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_log(tn_tensor *x) TN_MUST_USE;
+/** a log(b); 0 where a is 0, unless b is NaN. */
+TN_API tn_tensor *tn_xlogy(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_sqrt(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_tanh(tn_tensor *x) TN_MUST_USE;
 /** Error function. */

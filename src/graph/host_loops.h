@@ -2,17 +2,17 @@
  * for bool with TEXT choosing the third text. Defines rows_<S>[]. */
 #include "graph/scalar_c.h"
 
-#define FN(name, kind, ...) FN_##kind(name, __VA_ARGS__)
-#define FN_ANY(name, ...)                                       \
-    static inline T FUNCTION(name)(T A, T B)                    \
-    {                                                           \
-        __VA_ARGS__                                             \
+#define FN(name, kind, arity, ...) FN_##kind(name, arity, __VA_ARGS__)
+#define FN_ANY(name, arity, ...)                    \
+    static inline T FUNCTION(name) ARGUMENTS_##arity \
+    {                                               \
+        __VA_ARGS__                                 \
     }
 #if IS_FLOAT
 #define FN_FLOAT FN_ANY
-#define FN_INTEGER(name, ...)
+#define FN_INTEGER(...)
 #else
-#define FN_FLOAT(name, ...)
+#define FN_FLOAT(...)
 #define FN_INTEGER FN_ANY
 #endif
 #include "tables/functions.def"

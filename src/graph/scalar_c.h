@@ -19,6 +19,9 @@
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define FUNCTION(name) JOIN(fn_##name, S)
+#define ARGUMENTS_1 (T A)
+#define ARGUMENTS_2 (T A, T B)
+#define ARGUMENTS_3 (T A, T B, T C)
 
 #define K(x) ((T)(x))
 #define LT(a, b) ((a) < (b))
@@ -39,6 +42,9 @@
 #define IFLOORDIV(a, b) FUNCTION(ifloordiv)(a, b)
 #define IFLOORMOD(a, b) FUNCTION(ifloormod)(a, b)
 #define IPOW(a, b) FUNCTION(ipow)(a, b)
+#define PYTRUNCDIV(a, b) FUNCTION(pytruncdiv)(a, b)
+#define FMADD(a, b, c) FUNCTION(fmadd)(a, b, c)
+#define LERP(a, b, c) FUNCTION(lerp)(a, b, c)
 
 #if IS_FLOAT
 #define ADD(a, b) ((a) + (b))
@@ -58,6 +64,13 @@
 #define POW(a, b) MATH(pow)(a, b)
 #define FMOD(a, b) MATH(fmod)(a, b)
 #define FLOOR(a) MATH(floor)(a)
+#define CEIL(a) MATH(ceil)(a)
+#define TRUNC(a) MATH(trunc)(a)
+#define RINT(a) MATH(rint)(a)
+#define RSQRT(a) ((T)1 / MATH(sqrt)(a))
+#define HYPOT(a, b) MATH(hypot)(a, b)
+#define COPYSIGN(a, b) MATH(copysign)(a, b)
+#define FMA(a, b, c) MATH(fma)(a, b, c)
 #else
 #define ADD(a, b) ((T)((U)(a) + (U)(b)))
 #define SUB(a, b) ((T)((U)(a) - (U)(b)))

@@ -111,6 +111,83 @@ GRADIENT(clamp)
     g[1] = tn_where(tn_logical_and(low, tn_logical_not(crossed)), up, zero);
     g[2] = tn_where(tn_logical_or(high, crossed), up, zero);
 }
+GRADIENT(square)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_mul(in[0], tn_int(2)));
+}
+GRADIENT(reciprocal)
+{
+    UNUSED;
+    g[0] = tn_neg(tn_mul(up, tn_mul(out, out)));
+}
+GRADIENT(rsqrt) /* -1/2 x^(-3/2) */
+{
+    UNUSED;
+    g[0] = tn_mul(tn_mul(up, tn_float(-0.5)), tn_mul(out, tn_mul(out, out)));
+}
+/* ties are shared evenly; NaN takes nothing */
+static void share_numbers(tn_tensor *a, tn_tensor *b, tn_tensor *up, tn_tensor **g)
+{
+    tn_tensor *zero = tn_int(0), *half = tn_mul(up, tn_float(0.5)), *tie = tn_eq(a, b);
+    tn_tensor *second = tn_logical_or(tn_lt(a, b), tn_isnan(a));
+    g[1] = tn_where(tie, half, tn_where(second, up, zero));
+    g[0] = tn_where(tie, half, tn_where(second, zero, up));
+}
+GRADIENT(fmax)
+{
+    UNUSED;
+    share_numbers(in[0], in[1], up, g);
+}
+GRADIENT(fmin)
+{
+    UNUSED;
+    share_numbers(tn_neg(in[0]), tn_neg(in[1]), up, g);
+}
+GRADIENT(hypot) /* 0 at 0, as of a norm */
+{
+    tn_tensor *zero = tn_int(0), *origin = tn_eq(out, zero);
+    UNUSED;
+    g[0] = tn_where(origin, zero, tn_mul(up, tn_div(in[0], out)));
+    g[1] = tn_where(origin, zero, tn_mul(up, tn_div(in[1], out)));
+}
+GRADIENT(copysign)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_mul(tn_sign(in[0]), tn_copysign(tn_int(1), in[1])));
+    g[1] = tn_mul(tn_int(0), up);
+}
+GRADIENT(fma)
+{
+    UNUSED;
+    g[0] = tn_mul(up, in[1]);
+    g[1] = tn_mul(up, in[0]);
+    g[2] = up;
+}
+GRADIENT(lerp)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_sub(tn_int(1), in[2]));
+    g[1] = tn_mul(up, in[2]);
+    g[2] = tn_mul(up, tn_sub(in[1], in[0]));
+}
+GRADIENT(deg2rad)
+{
+    UNUSED;
+    g[0] = tn_deg2rad(up);
+}
+GRADIENT(rad2deg)
+{
+    UNUSED;
+    g[0] = tn_rad2deg(up);
+}
+GRADIENT(xlogy)
+{
+    tn_tensor *zero = tn_int(0), *nothing = tn_logical_and(tn_eq(in[0], zero), tn_le(in[1], zero));
+    UNUSED;
+    g[0] = tn_where(nothing, zero, tn_mul(up, tn_log(in[1])));
+    g[1] = tn_mul(up, tn_div(in[0], in[1]));
+}
 GRADIENT(exp)
 {
     UNUSED;

@@ -1,14 +1,14 @@
 /* The phase lists as loops over a row in C, for one compute type (T, S, MATH as in graph/scalar_c.h). */
 #include "graph/scalar_c.h"
 
-#define FN(name, kind, ...) FN_##kind(name, __VA_ARGS__)
-#define FN_ANY(name, ...)                        \
-    static inline T FUNCTION(name)(T A, T B)     \
-    {                                            \
-        __VA_ARGS__                              \
+#define FN(name, kind, arity, ...) FN_##kind(name, arity, __VA_ARGS__)
+#define FN_ANY(name, arity, ...)                    \
+    static inline T FUNCTION(name) ARGUMENTS_##arity \
+    {                                               \
+        __VA_ARGS__                                 \
     }
 #define FN_FLOAT FN_ANY
-#define FN_INTEGER(name, ...)
+#define FN_INTEGER(...)
 #include "tables/functions.def"
 #undef FN
 #undef FN_ANY

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+_Static_assert(TN__ROWS <= sizeof((usage *)0)->rows / sizeof(int), "a count for each row");
+
 /* ---- promotion, once more: tensors with axes, then those without, then plain numbers ---- */
 
 static bool promoted(const term *const *x, int count, tn_dtype *out)

@@ -196,12 +196,80 @@ static bool truth(const char *row, const reference_number *n, bool *result)
         *result = real ? a >= b : i >= j;
     else if IS (isnan)
         *result = real && isnan(a);
+    else if IS (isinf)
+        *result = real && isinf(a);
+    else if IS (isfinite)
+        *result = !real || isfinite(a);
+    else if IS (signbit)
+        *result = real ? signbit(a) != 0 : i < 0;
+    else if IS (logical_xor)
+        *result = x != y;
     else if IS (logical_and)
         *result = x && y;
     else if IS (logical_or)
         *result = x || y;
     else if IS (logical_not)
         *result = !x;
+    else
+        return false;
+    return true;
+}
+
+static long double truncated(double a, double b)
+{
+    if (b == 0 || isinf(a)) return (long double)a / (long double)b;
+    if (isinf(b)) return isnan(a) ? NAN : 0;
+    const long double q = ((long double)a - (long double)fmod(a, b)) / (long double)b;
+    return fabsl(q) < 0x1p62L ? roundl(q) : q;
+}
+
+/* In the steps that the operation names, each rounded: in float where the row computes in it. */
+static double interpolated(bool single, double a, double b, double t)
+{
+    const float f = (float)a, g = (float)b, s = (float)t;
+    if (single) return fabsf(s) < 0.5f ? f + s * (g - f) : g - (g - f) * (1 - s);
+    return fabs(t) < 0.5 ? a + t * (b - a) : b - (b - a) * (1 - t);
+}
+
+static bool arithmetic_row(const char *row, bool single, double a, double b, double c, long double *out)
+{
+    const long double x = (long double)a, y = (long double)b;
+    if IS (trunc_divide)
+        *out = truncated(a, b);
+    else if IS (fmod)
+        *out = fmod(a, b);
+    else if IS (square)
+        *out = a * a;
+    else if IS (reciprocal)
+        *out = 1 / x;
+    else if IS (rsqrt)
+        *out = 1 / sqrtl(x);
+    else if IS (ceil)
+        *out = ceil(a);
+    else if IS (trunc)
+        *out = trunc(a);
+    else if IS (round)
+        *out = rint(a);
+    else if IS (fmax)
+        *out = isnan(a) ? b : isnan(b) || a > b ? a : b;
+    else if IS (fmin)
+        *out = isnan(a) ? b : isnan(b) || a < b ? a : b;
+    else if IS (hypot)
+        *out = hypotl(x, y);
+    else if IS (copysign)
+        *out = copysign(a, b);
+    else if IS (heaviside)
+        *out = a == 0 ? b : a > 0;
+    else if IS (fma)
+        *out = single ? fmaf((float)a, (float)b, (float)c) : fma(a, b, c);
+    else if IS (lerp)
+        *out = interpolated(single, a, b, c);
+    else if IS (deg2rad)
+        *out = x * (acosl(-1) / 180);
+    else if IS (rad2deg)
+        *out = x * (180 / acosl(-1));
+    else if IS (xlogy)
+        *out = isnan(b) ? NAN : a == 0 ? 0 : x * logl(y);
     else
         return false;
     return true;
@@ -297,13 +365,25 @@ static bool integer_row(const char *row, tn_dtype dtype, reference_int a, refere
         *out = a < 0 ? -(wide_unsigned)a : (wide_unsigned)a;
     else if IS (sign)
         *out = (wide_unsigned)((a > 0) - (a < 0));
-    else if (IS(floor))
+    else if (IS(floor) || IS(ceil) || IS(trunc) || IS(round))
         *out = (wide_unsigned)a;
+    else if IS (trunc_divide)
+        *out = b == 0 ? 0 : (wide_unsigned)(a / b);
+    else if IS (fmod)
+        *out = b == 0 ? 0 : (wide_unsigned)(a % b);
+    else if IS (square)
+        *out = (wide_unsigned)a * (wide_unsigned)a;
+    else if IS (fma)
+        *out = (wide_unsigned)a * (wide_unsigned)b + (wide_unsigned)c;
+    else if IS (heaviside)
+        *out = a == 0 ? (wide_unsigned)b : a > 0;
+    else if IS (bitwise_not)
+        *out = ~(wide_unsigned)a;
     else if IS (relu)
         *out = (wide_unsigned)(a > 0 ? a : 0);
-    else if IS (maximum)
+    else if (IS(maximum) || IS(fmax))
         *out = (wide_unsigned)(a > b ? a : b);
-    else if IS (minimum)
+    else if (IS(minimum) || IS(fmin))
         *out = (wide_unsigned)(a < b ? a : b);
     else if IS (clamp) {
         const reference_int raised = a > b ? a : b;
@@ -326,12 +406,14 @@ static bool integer_row(const char *row, tn_dtype dtype, reference_int a, refere
 /* bool: + is or, * is and; the others as the numbers 0 and 1. */
 static bool bool_row(const char *row, bool a, bool b, bool *out)
 {
-    if (IS(add) || IS(maximum) || IS(bitwise_or))
+    if (IS(add) || IS(maximum) || IS(fmax) || IS(heaviside) || IS(bitwise_or))
         *out = a || b;
-    else if (IS(mul) || IS(minimum) || IS(bitwise_and))
+    else if (IS(mul) || IS(minimum) || IS(fmin) || IS(bitwise_and))
         *out = a && b;
     else if (IS(bitwise_xor))
         *out = a != b;
+    else if (IS(bitwise_not))
+        *out = !a;
     else if (IS(abs))
         *out = a;
     else
@@ -353,7 +435,10 @@ bool reference_row(const char *row, tn_dtype dtype, const reference_number *n, r
         *out = (reference_number){.dtype = TN_BOOL, .i = set};
         return true;
     }
-    if (tn_dtype_is_float(dtype)) return float_row(row, (double)n[0].f, (double)n[1].f, (double)n[2].f, &out->f, slack);
+    if (tn_dtype_is_float(dtype)) {
+        const double a = (double)n[0].f, b = (double)n[1].f, c = (double)n[2].f;
+        return float_row(row, a, b, c, &out->f, slack) || arithmetic_row(row, dtype != TN_F64, a, b, c, &out->f);
+    }
     if (dtype == TN_BOOL) {
         const bool known = bool_row(row, n[0].i != 0, n[1].i != 0, &set);
         out->i = set;

@@ -134,7 +134,7 @@ bool row_allowed(int r, tn_dtype dtype)
 
 static bool sign_of_zero_is_free(const tn__row *row)
 {
-    static const char *const names[] = {"relu", "maximum", "minimum", "clamp", "remainder", "sign"};
+    static const char *const names[] = {"relu", "maximum", "minimum", "clamp", "remainder", "sign", "fmax", "fmin"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(row->name, names[i]) == 0) return true;
     return false;
