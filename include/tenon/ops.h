@@ -114,13 +114,46 @@ TN_API tn_tensor *tn_right_shift(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /* ---- functions. dtype  any; integers and bool become f32 ---- */
 
 TN_API tn_tensor *tn_exp(tn_tensor *x) TN_MUST_USE;
+/** 2 to the power x. */
+TN_API tn_tensor *tn_exp2(tn_tensor *x) TN_MUST_USE;
+/** exp(x) - 1, precise near 0. */
+TN_API tn_tensor *tn_expm1(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_log(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_log2(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_log10(tn_tensor *x) TN_MUST_USE;
+/** log(1 + x), precise near 0. */
+TN_API tn_tensor *tn_log1p(tn_tensor *x) TN_MUST_USE;
+/** log(exp(a) + exp(b)) without overflow on the way. */
+TN_API tn_tensor *tn_logaddexp(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** log(x / (1 - x)), the inverse of sigmoid. */
+TN_API tn_tensor *tn_logit(tn_tensor *x) TN_MUST_USE;
+/** a times 2 to the power b; b need not be whole. */
+TN_API tn_tensor *tn_ldexp(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** a log(b); 0 where a is 0, unless b is NaN. */
 TN_API tn_tensor *tn_xlogy(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_sqrt(tn_tensor *x) TN_MUST_USE;
+/** Cubic root, of negative numbers too. */
+TN_API tn_tensor *tn_cbrt(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_sin(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_cos(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_tan(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_asin(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_acos(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_atan(tn_tensor *x) TN_MUST_USE;
+/** The angle of the point (b, a): atan(a / b) in b's quadrant. */
+TN_API tn_tensor *tn_atan2(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** sin(pi x) / (pi x), 1 at 0. */
+TN_API tn_tensor *tn_sinc(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_sinh(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_cosh(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_tanh(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_asinh(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_acosh(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_atanh(tn_tensor *x) TN_MUST_USE;
 /** Error function. */
 TN_API tn_tensor *tn_erf(tn_tensor *x) TN_MUST_USE;
+/** 1 - erf(x), precise where that is small. */
+TN_API tn_tensor *tn_erfc(tn_tensor *x) TN_MUST_USE;
 /** 1 / (1 + exp(-x)). */
 TN_API tn_tensor *tn_sigmoid(tn_tensor *x) TN_MUST_USE;
 /** x times the normal distribution function of x (the exact form, by erfc). */

@@ -213,6 +213,128 @@ GRADIENT(erf) /* 2/sqrt(pi)·exp(-x²) */
     UNUSED;
     g[0] = tn_mul(tn_mul(up, tn_float(1.1283791670955126)), tn_exp(tn_neg(tn_mul(in[0], in[0]))));
 }
+GRADIENT(exp2)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_mul(out, tn_float(0.6931471805599453)));
+}
+GRADIENT(expm1)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_add(out, tn_int(1)));
+}
+GRADIENT(log2)
+{
+    UNUSED;
+    g[0] = tn_div(up, tn_mul(in[0], tn_float(0.6931471805599453)));
+}
+GRADIENT(log10)
+{
+    UNUSED;
+    g[0] = tn_div(up, tn_mul(in[0], tn_float(2.302585092994046)));
+}
+GRADIENT(log1p)
+{
+    UNUSED;
+    g[0] = tn_div(up, tn_add(in[0], tn_int(1)));
+}
+GRADIENT(sin)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_cos(in[0]));
+}
+GRADIENT(cos)
+{
+    UNUSED;
+    g[0] = tn_neg(tn_mul(up, tn_sin(in[0])));
+}
+GRADIENT(tan)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_add(tn_square(out), tn_int(1)));
+}
+GRADIENT(asin)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_rsqrt(tn_sub(tn_int(1), tn_square(in[0]))));
+}
+GRADIENT(acos)
+{
+    UNUSED;
+    g[0] = tn_neg(tn_mul(up, tn_rsqrt(tn_sub(tn_int(1), tn_square(in[0])))));
+}
+GRADIENT(atan)
+{
+    UNUSED;
+    g[0] = tn_div(up, tn_add(tn_square(in[0]), tn_int(1)));
+}
+GRADIENT(sinh)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_cosh(in[0]));
+}
+GRADIENT(cosh)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_sinh(in[0]));
+}
+GRADIENT(asinh)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_rsqrt(tn_add(tn_square(in[0]), tn_int(1))));
+}
+GRADIENT(acosh)
+{
+    UNUSED;
+    g[0] = tn_mul(up, tn_rsqrt(tn_sub(tn_square(in[0]), tn_int(1))));
+}
+GRADIENT(atanh)
+{
+    UNUSED;
+    g[0] = tn_div(up, tn_sub(tn_int(1), tn_square(in[0])));
+}
+GRADIENT(cbrt)
+{
+    UNUSED;
+    g[0] = tn_div(up, tn_mul(tn_int(3), tn_square(out)));
+}
+GRADIENT(atan2) /* (b, -a) / (a^2 + b^2) */
+{
+    tn_tensor *each = tn_div(up, tn_add(tn_square(in[0]), tn_square(in[1])));
+    UNUSED;
+    g[0] = tn_mul(each, in[1]);
+    g[1] = tn_neg(tn_mul(each, in[0]));
+}
+GRADIENT(erfc)
+{
+    UNUSED;
+    g[0] = tn_mul(tn_mul(up, tn_float(-1.1283791670955126)), tn_exp(tn_neg(tn_square(in[0]))));
+}
+GRADIENT(sinc) /* (cos(pi x) - sinc(x)) / x, 0 at 0 */
+{
+    tn_tensor *zero = tn_int(0), *x = in[0];
+    UNUSED;
+    tn_tensor *slope = tn_div(tn_sub(tn_cos(tn_mul(x, tn_float(3.141592653589793))), out), x);
+    g[0] = tn_mul(up, tn_where(tn_eq(x, zero), zero, slope));
+}
+GRADIENT(logaddexp)
+{
+    tn_tensor *first = tn_sigmoid(tn_sub(in[0], in[1]));
+    UNUSED;
+    g[0] = tn_mul(up, first);
+    g[1] = tn_mul(up, tn_sub(tn_int(1), first));
+}
+GRADIENT(logit)
+{
+    UNUSED;
+    g[0] = tn_div(up, tn_mul(in[0], tn_sub(tn_int(1), in[0])));
+}
+GRADIENT(ldexp)
+{
+    UNUSED;
+    g[0] = tn_ldexp(up, in[1]);
+    g[1] = tn_mul(tn_mul(up, out), tn_float(0.6931471805599453));
+}
 GRADIENT(relu)
 {
     tn_tensor *zero = tn_int(0);

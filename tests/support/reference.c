@@ -275,6 +275,89 @@ static bool arithmetic_row(const char *row, bool single, double a, double b, dou
     return true;
 }
 
+/* 2^y as an intermediate result of the dtype: infinite where it overflows. */
+static long double two_to_the(bool single, long double y)
+{
+    const long double p = exp2l(y);
+    return p > (single ? 0x1.fffffep127L : 0x1.fffffffffffffp1023L) ? (long double)INFINITY : p;
+}
+
+static long double sine_of_pi(long double x)
+{
+    long double r = remainderl(x, 2);
+    if (fabsl(r) > 0.5L) r = copysignl(1, r) - r;
+    return sinl(acosl(-1) * r);
+}
+
+/* How much log1p(exp(-|d|)), each within OpenCL's bounds, may cost beside a result. */
+static double cost_of_log1p(long double d, long double result)
+{
+    const long double e = expl(-fabsl(d));
+    return e > 0 && isfinite(result) ? (double)((6 + fabsl(d)) * log1pl(e) / fabsl(result)) : 0;
+}
+
+static long double log_of_sum(long double x, long double y, double *slack)
+{
+    const long double d = x == y ? 0 : x - y, m = isnan(d) ? d : x > y ? x : y, sum = m + log1pl(expl(-fabsl(d)));
+    *slack = cost_of_log1p(d, sum);
+    return sum;
+}
+
+static bool function_row(const char *row, bool single, double a, double b, long double *out, double *slack)
+{
+    const long double x = (long double)a, y = (long double)b;
+    if IS (exp2)
+        *out = exp2l(x);
+    else if IS (expm1)
+        *out = expm1l(x);
+    else if IS (log2)
+        *out = log2l(x);
+    else if IS (log10)
+        *out = log10l(x);
+    else if IS (log1p)
+        *out = log1pl(x);
+    else if IS (sin)
+        *out = sinl(x);
+    else if IS (cos)
+        *out = cosl(x);
+    else if IS (tan)
+        *out = tanl(x);
+    else if IS (asin)
+        *out = asinl(x);
+    else if IS (acos)
+        *out = acosl(x);
+    else if IS (atan)
+        *out = atanl(x);
+    else if IS (sinh)
+        *out = sinhl(x);
+    else if IS (cosh)
+        *out = coshl(x);
+    else if IS (asinh)
+        *out = asinhl(x);
+    else if IS (acosh)
+        *out = acoshl(x);
+    else if IS (atanh)
+        *out = atanhl(x);
+    else if IS (cbrt)
+        *out = cbrtl(x);
+    else if IS (atan2)
+        *out = atan2l(x, y);
+    else if IS (erfc)
+        *out = erfcl(x);
+    else if IS (sinc)
+        *out = a == 0 ? 1 : isinf(a) ? (long double)NAN : sine_of_pi(x) / (acosl(-1) * x);
+    else if IS (logaddexp)
+        *out = log_of_sum(x, y, slack);
+    else if IS (logit) {
+        *out = logl(x / (1 - x));
+        *slack = isfinite(*out) ? 4 / (double)fabsl(*out) : 0; /* the quotient's rounding, beside a small logarithm */
+    } else if IS (ldexp)
+        *out = x * two_to_the(single, y / 2) * two_to_the(single, y / 2);
+    else
+        return false;
+    return true;
+}
+
 static bool float_row(const char *row, double a, double b, double c, long double *out, double *slack)
 {
     const long double x = (long double)a, y = (long double)b;
@@ -437,7 +520,8 @@ bool reference_row(const char *row, tn_dtype dtype, const reference_number *n, r
     }
     if (tn_dtype_is_float(dtype)) {
         const double a = (double)n[0].f, b = (double)n[1].f, c = (double)n[2].f;
-        return float_row(row, a, b, c, &out->f, slack) || arithmetic_row(row, dtype != TN_F64, a, b, c, &out->f);
+        return float_row(row, a, b, c, &out->f, slack) || arithmetic_row(row, dtype != TN_F64, a, b, c, &out->f) ||
+               function_row(row, dtype != TN_F64, a, b, &out->f, slack);
     }
     if (dtype == TN_BOOL) {
         const bool known = bool_row(row, n[0].i != 0, n[1].i != 0, &set);
