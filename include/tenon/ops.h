@@ -154,12 +154,55 @@ TN_API tn_tensor *tn_atanh(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_erf(tn_tensor *x) TN_MUST_USE;
 /** 1 - erf(x), precise where that is small. */
 TN_API tn_tensor *tn_erfc(tn_tensor *x) TN_MUST_USE;
+
+/* ---- activations, as PyTorch has them. dtype  any; integers and bool become f32 ---- */
+
 /** 1 / (1 + exp(-x)). */
 TN_API tn_tensor *tn_sigmoid(tn_tensor *x) TN_MUST_USE;
 /** x times the normal distribution function of x (the exact form, by erfc). */
 TN_API tn_tensor *tn_gelu(tn_tensor *x) TN_MUST_USE;
 /** max(x, 0); NaN stays. dtype  any but bool */
 TN_API tn_tensor *tn_relu(tn_tensor *x) TN_MUST_USE;
+/** min(max(x, 0), 6); NaN stays. dtype  any but bool */
+TN_API tn_tensor *tn_relu6(tn_tensor *x) TN_MUST_USE;
+/** x above 0, else slope * x. */
+TN_API tn_tensor *tn_leaky_relu(tn_tensor *x, double slope) TN_MUST_USE;
+/** The same with a tensor, which broadcasts as every operand. */
+TN_API tn_tensor *tn_prelu(tn_tensor *x, tn_tensor *weight) TN_MUST_USE;
+/** x above 0, else alpha (exp(x) - 1). */
+TN_API tn_tensor *tn_elu(tn_tensor *x, double alpha) TN_MUST_USE;
+/** elu with the constants of self-normalizing networks. */
+TN_API tn_tensor *tn_selu(tn_tensor *x) TN_MUST_USE;
+/** x above 0, else alpha (exp(x / alpha) - 1). */
+TN_API tn_tensor *tn_celu(tn_tensor *x, double alpha) TN_MUST_USE;
+/** gelu by its approximation x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
+TN_API tn_tensor *tn_gelu_tanh(tn_tensor *x) TN_MUST_USE;
+/** min(max(x + 3, 0), 6) / 6. */
+TN_API tn_tensor *tn_hardsigmoid(tn_tensor *x) TN_MUST_USE;
+/** x hardsigmoid(x). */
+TN_API tn_tensor *tn_hardswish(tn_tensor *x) TN_MUST_USE;
+/** min(max(x, low), high). */
+TN_API tn_tensor *tn_hardtanh(tn_tensor *x, double low, double high) TN_MUST_USE;
+/** x sigmoid(x). */
+TN_API tn_tensor *tn_silu(tn_tensor *x) TN_MUST_USE;
+/** x tanh(softplus(x)). */
+TN_API tn_tensor *tn_mish(tn_tensor *x) TN_MUST_USE;
+/** log(1 + exp(x)) without overflow on the way. */
+TN_API tn_tensor *tn_softplus(tn_tensor *x) TN_MUST_USE;
+/** log(sigmoid(x)) without overflow on the way. */
+TN_API tn_tensor *tn_logsigmoid(tn_tensor *x) TN_MUST_USE;
+/** x / (1 + |x|). */
+TN_API tn_tensor *tn_softsign(tn_tensor *x) TN_MUST_USE;
+/** x - lambda above lambda, x + lambda below -lambda, 0 between; NaN stays. */
+TN_API tn_tensor *tn_softshrink(tn_tensor *x, double lambda) TN_MUST_USE;
+/** x, but 0 from -lambda to lambda; NaN stays. */
+TN_API tn_tensor *tn_hardshrink(tn_tensor *x, double lambda) TN_MUST_USE;
+/** x - tanh(x), precise near 0. */
+TN_API tn_tensor *tn_tanhshrink(tn_tensor *x) TN_MUST_USE;
+/** x above the threshold, else value; NaN stays. */
+TN_API tn_tensor *tn_threshold(tn_tensor *x, double threshold, double value) TN_MUST_USE;
+
+/* ---- choice ---- */
 
 /** b where condition is true, else c. dtype  condition any (non-zero is true); b, c any, promoted */
 TN_API tn_tensor *tn_where(tn_tensor *condition, tn_tensor *b, tn_tensor *c) TN_MUST_USE;

@@ -48,6 +48,11 @@
 #define SINC(a) FUNCTION(sinc)(a)
 #define LOGADDEXP(a, b) FUNCTION(logaddexp)(a, b)
 #define LDEXP(a, b) FUNCTION(ldexp)(a, b)
+#define CELU(a, b) FUNCTION(celu)(a, b)
+#define GELU_TANH(a) FUNCTION(gelu_tanh)(a)
+#define MISH(a) FUNCTION(mish)(a)
+#define TANHSHRINK(a) FUNCTION(tanhshrink)(a)
+#define GATED(a, b) FUNCTION(gated)(a, b)
 #define LERP(a, b, c) FUNCTION(lerp)(a, b, c)
 
 #if IS_FLOAT

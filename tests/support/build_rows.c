@@ -81,6 +81,15 @@ static double distance(long double a, long double b)
     return isfinite(a) && isfinite(b) ? (double)fabsl(a - b) : INFINITY;
 }
 
+/* Between two points it may be anything. */
+static bool oscillates(const tn__row *row)
+{
+    static const char *const names[] = {"sin", "cos", "tan", "sinc"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(row->name, names[i]) == 0) return true;
+    return false;
+}
+
 /* How far the result may move when its operands are off by their errors: each alone, twice as far, both ways, and at 0;
  * a 0 of either sign. */
 static double moved_by_operands(const tn__row *row, tn_dtype d, const reference_number *n, const double *error, long double want)
@@ -88,7 +97,7 @@ static double moved_by_operands(const tn__row *row, tn_dtype d, const reference_
     double sum = 0, slack;
     for (int k = 0; k < row->arity; k++) {
         if (error[k] == 0 && n[k].f != 0) continue;
-        if (!isfinite(error[k])) return INFINITY;
+        if (!isfinite(error[k]) || (error[k] > 0.01 && oscillates(row))) return INFINITY;
         double most = 0;
         for (int side = -1; side <= 1; side++) {
             reference_number moved[3] = {n[0], n[1], n[2]}, out;
@@ -147,14 +156,14 @@ static int partner(builder *b, const tn_shape *s)
     return build_leaf(b, build_any_dtype(b), related_shape(b, s));
 }
 
-/* The result depends on the sign of a zero that was computed, which may be either. */
+/* The result depends on the sign of a zero or a NaN that was computed, which may be either. */
 static bool sign_of_zero_counts(const tn__row *row, const term *const *x)
 {
     const bool second = strcmp(row->name, "copysign") == 0;
     const term *t = x[second];
     if ((!second && strcmp(row->name, "signbit") != 0) || t->kind == TERM_LEAF) return false;
     for (int64_t i = 0; i < t->count; i++)
-        if (t->value[i].f == 0) return term_is_float(t);
+        if (t->value[i].f == 0 || isnan(t->value[i].f)) return term_is_float(t);
     return false;
 }
 

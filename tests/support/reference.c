@@ -358,6 +358,80 @@ static bool function_row(const char *row, bool single, double a, double b, long 
     return true;
 }
 
+/* ---- activations ---- */
+
+static long double hard(long double x) /* min(max(x + 3, 0), 6) / 6 */
+{
+    return isnan(x) ? x : x <= -3 ? 0 : x >= 3 ? 1 : (x + 3) / 6;
+}
+
+static long double celu(long double x, long double alpha, double *slack)
+{
+    const long double y = x / alpha;
+    if (x > 0) return x;
+    *slack = isfinite(y) ? 4 * (double)fabsl(y) : 0; /* the quotient's rounding */
+    return fabsl(y) < 1e-17L ? x : alpha * expm1l(y);
+}
+
+static long double gelu_tanh(long double x, double *slack)
+{
+    const long double u = -2 * sqrtl(2 / acosl(-1)) * (x + 0.044715L * x * x * x);
+    *slack = isfinite(u) && fabsl(u) < 1e4L ? 4 * (double)fabsl(u) : 0; /* the exponent's rounding */
+    return x / (1 + expl(u));
+}
+
+/* x - tanh(x): its series where the difference would cancel. */
+static long double tanhshrink(long double x)
+{
+    const long double q = x * x;
+    if (!(fabsl(x) < 0.01L)) return x - tanhl(x);
+    return x * q * (1 / 3.0L - q * (2 / 15.0L - q * (17 / 315.0L - q * (62 / 2835.0L - q * (1382 / 155925.0L)))));
+}
+
+static bool activation_row(const char *row, double a, double b, double c, long double *out, double *slack)
+{
+    const long double x = (long double)a, y = (long double)b;
+    if IS (relu6)
+        *out = smaller(larger(a, 0), 6);
+    else if (IS(leaky_relu) || IS(prelu))
+        *out = a > 0 ? a : a * b;
+    else if IS (elu)
+        *out = a > 0 ? x : y * expm1l(x);
+    else if IS (selu)
+        *out = 1.0507009873554804934193349852946L * (a > 0 ? x : 1.6732632423543772848170429916717L * expm1l(x));
+    else if IS (celu)
+        *out = celu(x, y, slack);
+    else if IS (gelu_tanh)
+        *out = gelu_tanh(x, slack);
+    else if IS (hardsigmoid)
+        *out = hard(x);
+    else if IS (hardswish)
+        *out = x * hard(x);
+    else if IS (hardtanh)
+        *out = smaller(larger(a, b), c);
+    else if IS (silu)
+        *out = x / (1 + expl(-x));
+    else if IS (mish)
+        *out = x * (a > 0 ? tanhl(x + log1pl(expl(-x))) : tanhl(log1pl(expl(x))));
+    else if IS (softplus)
+        *out = a > 0 ? x + log1pl(expl(-x)) : log1pl(expl(x));
+    else if IS (logsigmoid)
+        *out = a > 0 ? -log1pl(expl(-x)) : x - log1pl(expl(x));
+    else if IS (softsign)
+        *out = x / (1 + fabsl(x));
+    else if IS (softshrink)
+        *out = a > b ? a - b : a < -b ? a + b : isnan(a) ? a : 0;
+    else if IS (hardshrink)
+        *out = a >= -b && a <= b ? 0 : a;
+    else if IS (tanhshrink)
+        *out = tanhshrink(x);
+    else if IS (threshold)
+        *out = a <= b ? c : a;
+    else
+        return false;
+    return true;
+}
+
 static bool float_row(const char *row, double a, double b, double c, long double *out, double *slack)
 {
     const long double x = (long double)a, y = (long double)b;
@@ -464,6 +538,8 @@ static bool integer_row(const char *row, tn_dtype dtype, reference_int a, refere
         *out = ~(wide_unsigned)a;
     else if IS (relu)
         *out = (wide_unsigned)(a > 0 ? a : 0);
+    else if IS (relu6)
+        *out = (wide_unsigned)(a < 0 ? 0 : a > 6 ? 6 : a);
     else if (IS(maximum) || IS(fmax))
         *out = (wide_unsigned)(a > b ? a : b);
     else if (IS(minimum) || IS(fmin))
@@ -521,7 +597,7 @@ bool reference_row(const char *row, tn_dtype dtype, const reference_number *n, r
     if (tn_dtype_is_float(dtype)) {
         const double a = (double)n[0].f, b = (double)n[1].f, c = (double)n[2].f;
         return float_row(row, a, b, c, &out->f, slack) || arithmetic_row(row, dtype != TN_F64, a, b, c, &out->f) ||
-               function_row(row, dtype != TN_F64, a, b, &out->f, slack);
+               function_row(row, dtype != TN_F64, a, b, &out->f, slack) || activation_row(row, a, b, c, &out->f, slack);
     }
     if (dtype == TN_BOOL) {
         const bool known = bool_row(row, n[0].i != 0, n[1].i != 0, &set);
