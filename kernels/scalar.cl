@@ -106,6 +106,31 @@
 #define NEG_f(a) (-(a))
 #define ABS_f(a) fabs(a)
 #define FLOOR_f(a) floor(a)
+#define EXP2_f(a) exp2(a)
+#define EXPM1_f(a) expm1(a)
+#define LOG2_f(a) log2(a)
+#define LOG10_f(a) log10(a)
+#define LOG1P_f(a) log1p(a)
+#define SIN_f(a) sin(a)
+#define COS_f(a) cos(a)
+#define TAN_f(a) tan(a)
+#define ASIN_f(a) asin(a)
+#define ACOS_f(a) acos(a)
+#define ATAN_f(a) atan(a)
+#define SINH_f(a) sinh(a)
+#define COSH_f(a) cosh(a)
+#define ASINH_f(a) asinh(a)
+#define ACOSH_f(a) acosh(a)
+#define ATANH_f(a) atanh(a)
+#define CBRT_f(a) cbrt(a)
+#define ATAN2_f(a, b) atan2(a, b)
+#define CEIL_f(a) ceil(a)
+#define TRUNC_f(a) trunc(a)
+#define RINT_f(a) rint(a)
+#define RSQRT_f(a) rsqrt(a)
+#define HYPOT_f(a, b) hypot(a, b)
+#define COPYSIGN_f(a, b) copysign(a, b)
+#define FMA_f(a, b, c) fma(a, b, c)
 #define EXP_f(a) exp(a)
 #define LOG_f(a) log(a)
 #define SQRT_f(a) sqrt(a)
@@ -122,6 +147,31 @@
 #define NEG_d NEG_f
 #define ABS_d ABS_f
 #define FLOOR_d FLOOR_f
+#define EXP2_d EXP2_f
+#define EXPM1_d EXPM1_f
+#define LOG2_d LOG2_f
+#define LOG10_d LOG10_f
+#define LOG1P_d LOG1P_f
+#define SIN_d SIN_f
+#define COS_d COS_f
+#define TAN_d TAN_f
+#define ASIN_d ASIN_f
+#define ACOS_d ACOS_f
+#define ATAN_d ATAN_f
+#define SINH_d SINH_f
+#define COSH_d COSH_f
+#define ASINH_d ASINH_f
+#define ACOSH_d ACOSH_f
+#define ATANH_d ATANH_f
+#define CBRT_d CBRT_f
+#define ATAN2_d ATAN2_f
+#define CEIL_d CEIL_f
+#define TRUNC_d TRUNC_f
+#define RINT_d RINT_f
+#define RSQRT_d RSQRT_f
+#define HYPOT_d HYPOT_f
+#define COPYSIGN_d COPYSIGN_f
+#define FMA_d FMA_f
 #define EXP_d EXP_f
 #define LOG_d LOG_f
 #define SQRT_d SQRT_f

@@ -130,7 +130,7 @@ START_TEST(programs_fused_and_eager_give_what_the_reference_gives)
 {
     TN_SKIP_IF(strcmp(test_device(), "host") == 0, "needs an OpenCL device");
     used = (usage){.without_f64 = !test_has_f64()};
-    try_programs(1, test_long() ? 400 : 40, true);
+    try_programs(1, test_long() ? 400 : TN__ROWS, true);
 }
 END_TEST
 

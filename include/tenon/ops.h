@@ -31,6 +31,20 @@ TN_API tn_tensor *tn_remainder(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** a to the power b in the promoted dtype; integers wrap; to a negative integer: a scalar b is an error (ARGUMENT), a
  *  tensor gives 0, 1 or -1. dtype  any but bool */
 TN_API tn_tensor *tn_pow(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** a / b rounded to 0; an integer divided by 0 gives 0. dtype  any but bool */
+TN_API tn_tensor *tn_trunc_divide(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** C's remainder: has a's sign; an integer modulo 0 gives 0. dtype  any but bool */
+TN_API tn_tensor *tn_fmod(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** x times x; integers wrap. dtype  any but bool */
+TN_API tn_tensor *tn_square(tn_tensor *x) TN_MUST_USE;
+/** 1 / x; integers and bool become f32. dtype  any -> float */
+TN_API tn_tensor *tn_reciprocal(tn_tensor *x) TN_MUST_USE;
+/** 1 / sqrt(x); integers and bool become f32. dtype  any -> float */
+TN_API tn_tensor *tn_rsqrt(tn_tensor *x) TN_MUST_USE;
+/** a * b + c, of floats rounded once; f16 and bf16 in f32. dtype  any but bool */
+TN_API tn_tensor *tn_fma(tn_tensor *a, tn_tensor *b, tn_tensor *c) TN_MUST_USE;
+/** a + t (b - a), from the nearer end: exactly a at t = 0 and b at 1; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_lerp(tn_tensor *a, tn_tensor *b, tn_tensor *t) TN_MUST_USE;
 /** -x. dtype  any but bool */
 TN_API tn_tensor *tn_neg(tn_tensor *x) TN_MUST_USE;
 /** |x|; the lowest signed integer wraps. dtype  any */
@@ -39,12 +53,33 @@ TN_API tn_tensor *tn_abs(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_sign(tn_tensor *x) TN_MUST_USE;
 /** Rounded down. dtype  any but bool */
 TN_API tn_tensor *tn_floor(tn_tensor *x) TN_MUST_USE;
+/** Rounded up. dtype  any but bool */
+TN_API tn_tensor *tn_ceil(tn_tensor *x) TN_MUST_USE;
+/** Rounded to 0. dtype  any but bool */
+TN_API tn_tensor *tn_trunc(tn_tensor *x) TN_MUST_USE;
+/** Rounded to the nearest whole number, halves to the even one. dtype  any but bool */
+TN_API tn_tensor *tn_round(tn_tensor *x) TN_MUST_USE;
 /** The larger; NaN if either is. dtype  any */
 TN_API tn_tensor *tn_maximum(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** The smaller; NaN if either is. dtype  any */
 TN_API tn_tensor *tn_minimum(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** The larger; a NaN is ignored beside a number. dtype  any */
+TN_API tn_tensor *tn_fmax(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** The smaller; a NaN is ignored beside a number. dtype  any */
+TN_API tn_tensor *tn_fmin(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** min(max(x, low), high); TN_NONE for an absent bound; NaN propagates; low > high gives high. dtype  any but bool */
 TN_API tn_tensor *tn_clamp(tn_tensor *x, tn_tensor *low, tn_tensor *high) TN_MUST_USE;
+
+/** |a| with b's sign, -0 and NaN have one; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_copysign(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** 0 below 0, b at 0, 1 above; 0 for NaN. dtype  any */
+TN_API tn_tensor *tn_heaviside(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** sqrt(a^2 + b^2) without overflow on the way; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_hypot(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** Degrees to radians; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_deg2rad(tn_tensor *x) TN_MUST_USE;
+/** Radians to degrees; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_rad2deg(tn_tensor *x) TN_MUST_USE;
 
 /* ---- comparison and logic -> bool ---- */
 
@@ -55,9 +90,15 @@ TN_API tn_tensor *tn_le(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_gt(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_ge(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_isnan(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_isinf(tn_tensor *x) TN_MUST_USE;
+/** Neither NaN nor infinite. */
+TN_API tn_tensor *tn_isfinite(tn_tensor *x) TN_MUST_USE;
+/** The sign is minus; -0 has it, too. */
+TN_API tn_tensor *tn_signbit(tn_tensor *x) TN_MUST_USE;
 /** Non-zero counts as true, NaN too. */
 TN_API tn_tensor *tn_logical_and(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_logical_or(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+TN_API tn_tensor *tn_logical_xor(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_logical_not(tn_tensor *x) TN_MUST_USE;
 
 /* ---- bits. dtype  integers and bool ---- */
@@ -65,6 +106,7 @@ TN_API tn_tensor *tn_logical_not(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_bitwise_and(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_bitwise_or(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_bitwise_xor(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+TN_API tn_tensor *tn_bitwise_not(tn_tensor *x) TN_MUST_USE;
 /** A count below 0 or not below the width gives 0. dtype  integers */
 TN_API tn_tensor *tn_left_shift(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /** The same; a signed a fills with its sign. dtype  integers */
@@ -73,17 +115,95 @@ TN_API tn_tensor *tn_right_shift(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 /* ---- functions. dtype  any; integers and bool become f32 ---- */
 
 TN_API tn_tensor *tn_exp(tn_tensor *x) TN_MUST_USE;
+/** 2 to the power x. */
+TN_API tn_tensor *tn_exp2(tn_tensor *x) TN_MUST_USE;
+/** exp(x) - 1, precise near 0. */
+TN_API tn_tensor *tn_expm1(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_log(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_log2(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_log10(tn_tensor *x) TN_MUST_USE;
+/** log(1 + x), precise near 0. */
+TN_API tn_tensor *tn_log1p(tn_tensor *x) TN_MUST_USE;
+/** log(exp(a) + exp(b)) without overflow on the way. */
+TN_API tn_tensor *tn_logaddexp(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** log(x / (1 - x)), the inverse of sigmoid. */
+TN_API tn_tensor *tn_logit(tn_tensor *x) TN_MUST_USE;
+/** a times 2 to the power b; b need not be whole. */
+TN_API tn_tensor *tn_ldexp(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** a log(b); 0 where a is 0, unless b is NaN. */
+TN_API tn_tensor *tn_xlogy(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_sqrt(tn_tensor *x) TN_MUST_USE;
+/** Cubic root, of negative numbers too. */
+TN_API tn_tensor *tn_cbrt(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_sin(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_cos(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_tan(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_asin(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_acos(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_atan(tn_tensor *x) TN_MUST_USE;
+/** The angle of the point (b, a): atan(a / b) in b's quadrant. */
+TN_API tn_tensor *tn_atan2(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** sin(pi x) / (pi x), 1 at 0. */
+TN_API tn_tensor *tn_sinc(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_sinh(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_cosh(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_tanh(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_asinh(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_acosh(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_atanh(tn_tensor *x) TN_MUST_USE;
 /** Error function. */
 TN_API tn_tensor *tn_erf(tn_tensor *x) TN_MUST_USE;
+/** 1 - erf(x), precise where that is small. */
+TN_API tn_tensor *tn_erfc(tn_tensor *x) TN_MUST_USE;
+
+/* ---- activations, as PyTorch has them. dtype  any; integers and bool become f32 ---- */
+
 /** 1 / (1 + exp(-x)). */
 TN_API tn_tensor *tn_sigmoid(tn_tensor *x) TN_MUST_USE;
 /** x times the normal distribution function of x (the exact form, by erfc). */
 TN_API tn_tensor *tn_gelu(tn_tensor *x) TN_MUST_USE;
 /** max(x, 0); NaN stays. dtype  any but bool */
 TN_API tn_tensor *tn_relu(tn_tensor *x) TN_MUST_USE;
+/** min(max(x, 0), 6); NaN stays. dtype  any but bool */
+TN_API tn_tensor *tn_relu6(tn_tensor *x) TN_MUST_USE;
+/** x above 0, else slope * x. */
+TN_API tn_tensor *tn_leaky_relu(tn_tensor *x, double slope) TN_MUST_USE;
+/** The same with a tensor, which broadcasts as every operand. */
+TN_API tn_tensor *tn_prelu(tn_tensor *x, tn_tensor *weight) TN_MUST_USE;
+/** x above 0, else alpha (exp(x) - 1). */
+TN_API tn_tensor *tn_elu(tn_tensor *x, double alpha) TN_MUST_USE;
+/** elu with the constants of self-normalizing networks. */
+TN_API tn_tensor *tn_selu(tn_tensor *x) TN_MUST_USE;
+/** x above 0, else alpha (exp(x / alpha) - 1). */
+TN_API tn_tensor *tn_celu(tn_tensor *x, double alpha) TN_MUST_USE;
+/** gelu by its approximation x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
+TN_API tn_tensor *tn_gelu_tanh(tn_tensor *x) TN_MUST_USE;
+/** min(max(x + 3, 0), 6) / 6. */
+TN_API tn_tensor *tn_hardsigmoid(tn_tensor *x) TN_MUST_USE;
+/** x hardsigmoid(x). */
+TN_API tn_tensor *tn_hardswish(tn_tensor *x) TN_MUST_USE;
+/** min(max(x, low), high). */
+TN_API tn_tensor *tn_hardtanh(tn_tensor *x, double low, double high) TN_MUST_USE;
+/** x sigmoid(x). */
+TN_API tn_tensor *tn_silu(tn_tensor *x) TN_MUST_USE;
+/** x tanh(softplus(x)). */
+TN_API tn_tensor *tn_mish(tn_tensor *x) TN_MUST_USE;
+/** log(1 + exp(x)) without overflow on the way. */
+TN_API tn_tensor *tn_softplus(tn_tensor *x) TN_MUST_USE;
+/** log(sigmoid(x)) without overflow on the way. */
+TN_API tn_tensor *tn_logsigmoid(tn_tensor *x) TN_MUST_USE;
+/** x / (1 + |x|). */
+TN_API tn_tensor *tn_softsign(tn_tensor *x) TN_MUST_USE;
+/** x - lambda above lambda, x + lambda below -lambda, 0 between; NaN stays. */
+TN_API tn_tensor *tn_softshrink(tn_tensor *x, double lambda) TN_MUST_USE;
+/** x, but 0 from -lambda to lambda; NaN stays. */
+TN_API tn_tensor *tn_hardshrink(tn_tensor *x, double lambda) TN_MUST_USE;
+/** x - tanh(x), precise near 0. */
+TN_API tn_tensor *tn_tanhshrink(tn_tensor *x) TN_MUST_USE;
+/** x above the threshold, else value; NaN stays. */
+TN_API tn_tensor *tn_threshold(tn_tensor *x, double threshold, double value) TN_MUST_USE;
+
+/* ---- choice ---- */
 
 /** b where condition is true, else c. dtype  condition any (non-zero is true); b, c any, promoted */
 TN_API tn_tensor *tn_where(tn_tensor *condition, tn_tensor *b, tn_tensor *c) TN_MUST_USE;

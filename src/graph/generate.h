@@ -25,6 +25,8 @@ enum {
     TN__USES_RANDOM = 128
 };
 
+#define TN__FUNCTIONS 64 /* at most in tables/functions.def */
+
 typedef struct tn__generator {
     tn__plan *plan;
     tn__role role[TN__RANK];
@@ -35,7 +37,7 @@ typedef struct tn__generator {
     unsigned uses;       /* what convert.cl and scalar.cl must define */
     bool single;         /* while the S macros are made */
     bool places_only;    /* nothing is loaded at the OUTER level */
-    uint64_t called;     /* functions emitted, a bit for each and letter */
+    uint8_t called[TN__FUNCTIONS]; /* functions emitted, a bit for each letter */
 } tn__generator;
 
 /* Lanes: 1 unless vectors help and the inner axis has as many elements. */

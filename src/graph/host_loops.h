@@ -1,25 +1,6 @@
 /* The rows as loops over blocks in one compute type; included by host_rows.c once per type (see scalar_c.h), and once more
  * for bool with TEXT choosing the third text. Defines rows_<S>[]. */
-#include "graph/scalar_c.h"
-
-#define FN(name, kind, ...) FN_##kind(name, __VA_ARGS__)
-#define FN_ANY(name, ...)                                       \
-    static inline T FUNCTION(name)(T A, T B)                    \
-    {                                                           \
-        __VA_ARGS__                                             \
-    }
-#if IS_FLOAT
-#define FN_FLOAT FN_ANY
-#define FN_INTEGER(name, ...)
-#else
-#define FN_FLOAT(name, ...)
-#define FN_INTEGER FN_ANY
-#endif
-#include "tables/functions.def"
-#undef FN
-#undef FN_ANY
-#undef FN_FLOAT
-#undef FN_INTEGER
+#include "graph/scalar_functions.h"
 
 #define NO K(0) /* never called: the table forbids the dtype */
 #define EW(name, arity, inputs, result, f, i, b, ...)                              \

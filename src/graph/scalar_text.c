@@ -7,13 +7,15 @@ const char tn__letters[] = "fdiulm";
 
 typedef struct function_row {
     const char *name, *body;
+    int arity;
 } function_row;
 static const function_row functions[] = {
-#define FN(name, kind, ...) {#name, #__VA_ARGS__},
+#define FN(name, kind, arity, ...) {#name, #__VA_ARGS__, arity},
 #include "tables/functions.def"
 #undef FN
 };
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
+_Static_assert(FUNCTIONS <= TN__FUNCTIONS, "a byte for each function");
 
 static int find_function(const char *word, size_t length)
 {
@@ -27,14 +29,14 @@ static int find_function(const char *word, size_t length)
 
 static void need_function(tn__generator *g, int f, tn__compute c)
 {
-    const uint64_t bit = UINT64_C(1) << (f * TN__COMPUTES + (int)c);
-    if (g->called & bit) return;
-    g->called |= bit;
+    if (g->called[f] >> c & 1) return;
+    g->called[f] |= (uint8_t)(1u << c);
     tn__text body = {0};
     tn__generate_text(g, &body, functions[f].body, c, NULL, NULL, 0);
     const char l = tn__letters[c];
-    tn__text_add(&g->functions, "static T%c fn_%s_%c(const T%c A, const T%c B)\n{\n    %s\n}\n", l, functions[f].name, l, l, l,
-                 body.data ? body.data : "");
+    tn__text_add(&g->functions, "static T%c fn_%s_%c(", l, functions[f].name, l);
+    for (int i = 0; i < functions[f].arity; i++) tn__text_add(&g->functions, "%sconst T%c %c", i ? ", " : "", l, 'A' + i);
+    tn__text_add(&g->functions, ")\n{\n    %s\n}\n", body.data ? body.data : "");
     g->functions.failed |= body.failed;
     tn__text_free(&body);
 }

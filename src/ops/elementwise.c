@@ -6,12 +6,24 @@
 #define PUBLIC_2(name) (tn_tensor *a, tn_tensor *b) { return tn__elementwise(&tn__rows[TN__ROW_##name], (tn_tensor *const[]){a, b}); }
 #define PUBLIC_3(name) \
     (tn_tensor *a, tn_tensor *b, tn_tensor *c) { return tn__elementwise(&tn__rows[TN__ROW_##name], (tn_tensor *const[]){a, b, c}); }
+#define NUMBERS_2(name) (tn_tensor *x, double b) { return with_numbers(&tn__rows[TN__ROW_##name], x, (double[]){b}); }
+#define NUMBERS_3(name) (tn_tensor *x, double b, double c) { return with_numbers(&tn__rows[TN__ROW_##name], x, (double[]){b, c}); }
+/* A row on x and numbers. */
+static tn_tensor *with_numbers(const tn__row *row, tn_tensor *x, const double *numbers)
+{
+    tn_tensor *operand[3] = {x}, *y;
+    for (int i = 1; i < row->arity; i++) operand[i] = tn_float(numbers[i - 1]);
+    y = tn__elementwise(row, operand);
+    for (int i = 1; i < row->arity; i++) tn_release(operand[i]);
+    return y;
+}
 /* pow and clamp look at their operands first; what they leave to the table is row_pow and row_clamp */
 #define tn_pow row_pow
 #define tn_clamp row_clamp
 static tn_tensor *row_pow(tn_tensor *a, tn_tensor *b);
 static tn_tensor *row_clamp(tn_tensor *a, tn_tensor *b, tn_tensor *c);
 #define EW(name, arity, ...) tn_tensor *tn_##name PUBLIC_##arity(name)
+#define EWN(name, arity, ...) tn_tensor *tn_##name NUMBERS_##arity(name)
 #include "tables/elementwise.def"
 #undef EW
 #undef tn_pow

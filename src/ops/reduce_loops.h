@@ -4,29 +4,17 @@
  *   run_<row>_<S>(a, n, x, at)  takes n more elements; the first is number `at` of those that go into this result
  *   value_<row>_<S>(a)          the result, in T
  * on a tn__accumulated. */
-#include "graph/scalar_c.h"
+#include "graph/scalar_functions.h"
 
-#define FN(name, kind, ...) FN_##kind(name, __VA_ARGS__)
-#define FN_ANY(name, ...)                    \
-    static inline T FUNCTION(name)(T A, T B) \
-    {                                        \
-        __VA_ARGS__                          \
-    }
 #if IS_FLOAT
-#define FN_FLOAT FN_ANY
-#define FN_INTEGER(name, ...)
 #define TEXT(f, i) f
 #define MEMBER_SUM x
 #define TYPE_SUM long double
 #else
-#define FN_FLOAT(name, ...)
-#define FN_INTEGER FN_ANY
 #define TEXT(f, i) i
 #define MEMBER_SUM S
 #define TYPE_SUM T
 #endif
-#include "tables/functions.def"
-
 #define NO K(0) /* never called: the row takes no such operands */
 #define TAKE(combine) A = combine
 #define TAKE_SUM TAKE
@@ -66,10 +54,6 @@
     }
 #include "tables/reductions.def"
 #undef RED
-#undef FN
-#undef FN_ANY
-#undef FN_FLOAT
-#undef FN_INTEGER
 #undef TEXT
 #undef NO
 #undef TAKE

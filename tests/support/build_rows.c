@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+_Static_assert(TN__ROWS <= sizeof((usage *)0)->rows / sizeof(int), "a count for each row");
+
 /* ---- promotion, once more: tensors with axes, then those without, then plain numbers ---- */
 
 static bool promoted(const term *const *x, int count, tn_dtype *out)
@@ -79,18 +81,28 @@ static double distance(long double a, long double b)
     return isfinite(a) && isfinite(b) ? (double)fabsl(a - b) : INFINITY;
 }
 
-/* How far the result may move when its operands are off by their errors: each alone, twice as far, both ways, and at 0. */
+/* Between two points it may be anything. */
+static bool oscillates(const tn__row *row)
+{
+    static const char *const names[] = {"sin", "cos", "tan", "sinc"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(row->name, names[i]) == 0) return true;
+    return false;
+}
+
+/* How far the result may move when its operands are off by their errors: each alone, twice as far, both ways, and at 0;
+ * a 0 of either sign. */
 static double moved_by_operands(const tn__row *row, tn_dtype d, const reference_number *n, const double *error, long double want)
 {
     double sum = 0, slack;
     for (int k = 0; k < row->arity; k++) {
-        if (error[k] == 0) continue;
-        if (!isfinite(error[k])) return INFINITY;
+        if (error[k] == 0 && n[k].f != 0) continue;
+        if (!isfinite(error[k]) || (error[k] > 0.01 && oscillates(row))) return INFINITY;
         double most = 0;
         for (int side = -1; side <= 1; side++) {
             reference_number moved[3] = {n[0], n[1], n[2]}, out;
             if (side == 0 && fabsl(moved[k].f) > (long double)(2 * error[k])) continue;
-            moved[k].f = side == 0 ? 0 : moved[k].f + (long double)(2 * side * error[k]);
+            moved[k].f = side == 0 ? 0 : error[k] == 0 ? side * 0.0L : moved[k].f + (long double)(2 * side * error[k]);
             (void)reference_row(row->name, d, moved, &out, &slack);
             const double far = distance(out.f, want);
             if (!(far <= most)) most = far;
@@ -144,6 +156,17 @@ static int partner(builder *b, const tn_shape *s)
     return build_leaf(b, build_any_dtype(b), related_shape(b, s));
 }
 
+/* The result depends on the sign of a zero or a NaN that was computed, which may be either. */
+static bool sign_of_zero_counts(const tn__row *row, const term *const *x)
+{
+    const bool second = strcmp(row->name, "copysign") == 0;
+    const term *t = x[second];
+    if ((!second && strcmp(row->name, "signbit") != 0) || t->kind == TERM_LEAF) return false;
+    for (int64_t i = 0; i < t->count; i++)
+        if (t->value[i].f == 0 || isnan(t->value[i].f)) return term_is_float(t);
+    return false;
+}
+
 bool build_row(builder *b)
 {
     const int r = build_in_turn(b, TN__ROWS);
@@ -162,6 +185,7 @@ bool build_row(builder *b)
     if (!promoted(x + chooser, row->arity - chooser, &d)) return false;
     if (row->inputs == TN__REAL && !tn_dtype_is_float(d)) d = TN_F32;
     if (!row_allowed(r, d) || (row->step && !exact) || (chooser && !x[0]->exact)) return false;
+    if (sign_of_zero_counts(row, x)) return false;
     bool all_weak = true;
     for (int k = 0; k < row->arity; k++) {
         if (!(chooser && k == 0) && !fits(x[k], d)) return false;

@@ -62,7 +62,7 @@ typedef struct program {
 /* What programs may use, and how often each thing occurred so far. A program depends on its seed and on without_f64 alone. */
 typedef struct usage {
     bool without_f64;
-    int rows[64], dtypes[TN_DTYPE_COUNT], kinds[TERM_KINDS];
+    int rows[256], dtypes[TN_DTYPE_COUNT], kinds[TERM_KINDS];
 } usage;
 
 void program_make(program *p, uint64_t seed, usage *used);

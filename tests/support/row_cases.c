@@ -17,6 +17,7 @@ typedef struct function {
 #define FUNCTION_3(name) .three = tn_##name
 static const function functions[TN__ROWS] = {
 #define EW(name, arity, ...) [TN__ROW_##name] = {FUNCTION_##arity(name)},
+#define EWN(name, ...) [TN__ROW_##name] = {.one = NULL}, /* the public one takes numbers */
 #include "tables/elementwise.def"
 #undef EW
 };
@@ -24,6 +25,7 @@ static const function functions[TN__ROWS] = {
 tn_tensor *row_call(int r, tn_tensor *const *x)
 {
     const function *f = &functions[r];
+    if (!f->one && !f->two && !f->three) return tn__elementwise(&tn__rows[r], x);
     return f->one ? f->one(x[0]) : f->two ? f->two(x[0], x[1]) : f->three(x[0], x[1], x[2]);
 }
 
@@ -134,7 +136,7 @@ bool row_allowed(int r, tn_dtype dtype)
 
 static bool sign_of_zero_is_free(const tn__row *row)
 {
-    static const char *const names[] = {"relu", "maximum", "minimum", "clamp", "remainder", "sign"};
+    static const char *const names[] = {"relu", "maximum", "minimum", "clamp", "remainder", "sign", "fmax", "fmin", "relu6", "hardtanh"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(row->name, names[i]) == 0) return true;
     return false;
