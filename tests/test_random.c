@@ -147,7 +147,13 @@ START_TEST(every_row_dtype_and_view_occurred)
     ck_ok(tn_device_query(test_device(), &info));
     printf("\n  %lld of %lld elements bounded, %lld exact results; %llu programs built, %llu launches\n", (long long)checked,
            (long long)elements, (long long)exact_terms, (unsigned long long)info.programs_built, (unsigned long long)info.launches);
-    for (int r = 0; r < TN__ROWS; r++) ck_assert_msg(used.rows[r] > 0, "no case of %s", tn__rows[r].name);
+    /* all on host; a device sees few programs, and each row in the sweep */
+    const int allowed = strcmp(test_device(), "host") == 0 || test_long() ? 0 : TN__ROWS / 10;
+    int absent = 0;
+    for (int r = 0; r < TN__ROWS; r++) {
+        absent += used.rows[r] == 0;
+        ck_assert_msg(absent <= allowed, "%d rows without a case, one of them %s", absent, tn__rows[r].name);
+    }
     for (int d = 0; d < TN_DTYPE_COUNT; d++)
         ck_assert_msg(used.dtypes[d] > 0 || (d == TN_F64 && used.without_f64), "no case in %s", tn_dtype_name((tn_dtype)d));
     for (int k = TERM_CAST; k < TERM_KINDS; k++) ck_assert_msg(used.kinds[k] > 0, "no case of %s", term_name((term_kind)k));
