@@ -115,6 +115,29 @@ def case(name, inputs, dtype, out, result):
 # ---- elementwise rows: name -> (arity, function on f64, function on integers, function on bool, low, high, result) ----
 
 t = torch.tensor
+F = torch.nn.functional
+
+
+PI = np.longdouble("3.14159265358979323846264338327950288")
+
+
+def exact(f):
+    """f in long double: where NumPy's and PyTorch's own formulas lose digits."""
+    return lambda x: f(np.asarray(x, np.longdouble)).astype(np.float64)
+
+
+def sinc(x):
+    turns = x - 2 * np.rint(x / 2)
+    nearest = np.where(np.abs(turns) > 0.5, np.copysign(1, turns) - turns, turns)
+    return np.where(x == 0, 1, np.sin(PI * nearest) / (PI * x))
+
+
+def truncated(a, b):
+    """C's division; 0 for a zero divisor."""
+    with_sign = np.where(b == 0, 0, np.floor_divide(a, np.where(b == 0, 1, b))).astype(a.dtype)
+    return with_sign + ((np.remainder(a, np.where(b == 0, 1, b)) != 0) & ((a < 0) != (b < 0))).astype(a.dtype) * (b != 0)
+
+
 special = lambda f: lambda *x: f(*[t(np.asarray(v, np.float64)) for v in x]).numpy()
 NONE = None
 ROWS = {
@@ -155,6 +178,67 @@ ROWS = {
     "relu": (1, special(torch.relu), lambda x: np.maximum(x, x.dtype.type(0)), NONE, -4, 4, "same"),
     "sigmoid": (1, special(torch.sigmoid), NONE, NONE, -4, 4, "same"),
     "gelu": (1, special(lambda x: 0.5 * x * torch.erfc(-x / 2**0.5)), NONE, NONE, -3, 3, "same"),
+    "trunc_divide": (2, lambda a, b: np.where(b == 0, a / b, np.trunc(a / b)), truncated, NONE, -50, 50, "same"),
+    "fmod": (2, np.fmod, np.fmod, NONE, -50, 50, "same"),
+    "square": (1, np.square, np.square, NONE, -50, 50, "same"),
+    "reciprocal": (1, np.reciprocal, NONE, NONE, 0.1, 9, "same"),
+    "rsqrt": (1, special(torch.rsqrt), NONE, NONE, 0.1, 9, "same"),
+    "ceil": (1, np.ceil, lambda x: x, NONE, -50, 50, "same"),
+    "trunc": (1, np.trunc, lambda x: x, NONE, -50, 50, "same"),
+    "round": (1, np.rint, lambda x: x, NONE, -50, 50, "same"),
+    "fmax": (2, np.fmax, np.fmax, np.logical_or, -50, 50, "same"),
+    "fmin": (2, np.fmin, np.fmin, np.logical_and, -50, 50, "same"),
+    "hypot": (2, np.hypot, NONE, NONE, -50, 50, "same"),
+    "copysign": (2, np.copysign, NONE, NONE, -50, 50, "same"),
+    "heaviside": (2, special(torch.heaviside), NONE, NONE, -3, 3, "same"),
+    "deg2rad": (1, np.deg2rad, NONE, NONE, -360, 360, "same"),
+    "rad2deg": (1, np.rad2deg, NONE, NONE, -7, 7, "same"),
+    "isinf": (1, np.isinf, lambda x: np.zeros(x.shape, bool), lambda x: np.zeros(x.shape, bool), -3, 3, "bool"),
+    "isfinite": (1, np.isfinite, lambda x: np.ones(x.shape, bool), lambda x: np.ones(x.shape, bool), -3, 3, "bool"),
+    "logical_xor": (2, np.logical_xor, np.logical_xor, np.logical_xor, -2, 2, "bool"),
+    "bitwise_not": (1, NONE, np.invert, np.logical_not, -99, 99, "same"),
+    "xlogy": (2, special(torch.special.xlogy), NONE, NONE, 0.1, 9, "same"),
+    "exp2": (1, np.exp2, NONE, NONE, -9, 9, "same"),
+    "expm1": (1, np.expm1, NONE, NONE, -4, 4, "same"),
+    "log2": (1, np.log2, NONE, NONE, 0.25, 9, "same"),
+    "log10": (1, np.log10, NONE, NONE, 0.25, 9, "same"),
+    "log1p": (1, np.log1p, NONE, NONE, -0.9, 9, "same"),
+    "sin": (1, np.sin, NONE, NONE, -9, 9, "same"),
+    "cos": (1, np.cos, NONE, NONE, -9, 9, "same"),
+    "tan": (1, np.tan, NONE, NONE, -1.5, 1.5, "same"),
+    "asin": (1, np.arcsin, NONE, NONE, -1, 1, "same"),
+    "acos": (1, np.arccos, NONE, NONE, -1, 1, "same"),
+    "atan": (1, np.arctan, NONE, NONE, -9, 9, "same"),
+    "atan2": (2, np.arctan2, NONE, NONE, -9, 9, "same"),
+    "sinh": (1, np.sinh, NONE, NONE, -4, 4, "same"),
+    "cosh": (1, np.cosh, NONE, NONE, -4, 4, "same"),
+    "asinh": (1, np.arcsinh, NONE, NONE, -9, 9, "same"),
+    "acosh": (1, np.arccosh, NONE, NONE, 1.1, 9, "same"),
+    "atanh": (1, np.arctanh, NONE, NONE, -0.9, 0.9, "same"),
+    "cbrt": (1, np.cbrt, NONE, NONE, -9, 9, "same"),
+    "erfc": (1, special(torch.erfc), NONE, NONE, -3, 3, "same"),
+    "sinc": (1, exact(sinc), NONE, NONE, -3, 3, "same"),
+    "logaddexp": (2, np.logaddexp, NONE, NONE, -9, 9, "same"),
+    "logit": (1, special(torch.logit), NONE, NONE, 0.05, 0.95, "same"),
+    "relu6": (1, special(F.relu6), lambda x: np.clip(x, x.dtype.type(0), x.dtype.type(6)), NONE, -4, 9, "same"),
+    "selu": (1, exact(lambda x: 1.0507009873554804934193349852946 * np.where(x > 0, x, 1.6732632423543772848170429916717 * np.expm1(x))), NONE, NONE, -4, 4, "same"),
+    "gelu_tanh": (1, exact(lambda x: x / (1 + np.exp(-2 * np.sqrt(2 / PI) * (x + np.longdouble("0.044715") * x**3)))), NONE, NONE, -3, 3, "same"),
+    "hardsigmoid": (1, special(F.hardsigmoid), NONE, NONE, -4, 4, "same"),
+    "hardswish": (1, lambda x: x * (np.clip(x + 3, 0, 6) / 6), NONE, NONE, -4, 4, "same"),
+    "silu": (1, special(F.silu), NONE, NONE, -4, 4, "same"),
+    "mish": (1, special(F.mish), NONE, NONE, -4, 4, "same"),
+    "softplus": (1, exact(lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))), NONE, NONE, -4, 4, "same"),
+    "logsigmoid": (1, special(F.logsigmoid), NONE, NONE, -4, 4, "same"),
+    "softsign": (1, special(F.softsign), NONE, NONE, -4, 4, "same"),
+    "tanhshrink": (1, exact(lambda x: x - np.tanh(x)), NONE, NONE, -4, 4, "same"),
+    "prelu": (2, lambda x, w: np.where(x > 0, x, x * w), NONE, NONE, -4, 4, "same"),
+    "leaky_relu": (1, special(lambda x: F.leaky_relu(x, 0.25)), NONE, NONE, -4, 4, "same"),
+    "elu": (1, exact(lambda x: np.where(x > 0, x, 0.5 * np.expm1(x))), NONE, NONE, -4, 4, "same"),
+    "celu": (1, exact(lambda x: np.where(x > 0, x, 0.5 * np.expm1(x / 0.5))), NONE, NONE, -4, 4, "same"),
+    "hardtanh": (1, special(lambda x: F.hardtanh(x, -2, 3)), NONE, NONE, -4, 4, "same"),
+    "softshrink": (1, lambda x: np.where(np.isnan(x), x, special(lambda v: F.softshrink(v, 0.5))(x)), NONE, NONE, -4, 4, "same"),
+    "hardshrink": (1, special(lambda x: F.hardshrink(x, 0.5)), NONE, NONE, -4, 4, "same"),
+    "threshold": (1, special(lambda x: F.threshold(x, 1, -3)), NONE, NONE, -4, 4, "same"),
 }
 
 
