@@ -53,6 +53,9 @@
 #define MISH(a) FUNCTION(mish)(a)
 #define TANHSHRINK(a) FUNCTION(tanhshrink)(a)
 #define GATED(a, b) FUNCTION(gated)(a, b)
+#define SINE(a) FUNCTION(sine)(a)
+#define COSINE(a) FUNCTION(cosine)(a)
+#define TANGENT(a) FUNCTION(tangent)(a)
 #define LERP(a, b, c) FUNCTION(lerp)(a, b, c)
 
 #if IS_FLOAT
