@@ -34,16 +34,15 @@ typedef struct title {
     int parts;
 } title;
 
-static title title_of(const char *name)
+static void take_apart(title *t, const char *name)
 {
-    title t = {.parts = 0};
-    snprintf(t.text, sizeof t.text, "%s", name);
-    for (char *p = t.text; p && t.parts < PARTS;) {
-        t.part[t.parts++] = p;
+    t->parts = 0;
+    snprintf(t->text, sizeof t->text, "%s", name);
+    for (char *p = t->text; p && t->parts < PARTS;) {
+        t->part[t->parts++] = p;
         p = strchr(p, '/');
         if (p) *p++ = '\0';
     }
-    return t;
 }
 
 /* Tensor `letter` of the case whose result is `name` ("…/out"). */
@@ -269,7 +268,8 @@ static void run_all(const char *kind, int least, void (*run)(const char *, const
     int cases = 0;
     for (int i = 0; i < tn_archive_count(archive); i++) {
         const char *name = tn_archive_name(archive, i);
-        const title t = title_of(name);
+        title t;
+        take_apart(&t, name);
         if (strcmp(t.part[0], kind) != 0 || strcmp(t.part[t.parts - 1], "out") != 0) continue;
         const tn_scope scope = tn_scope_push();
         run(name, &t, sibling(name, "out"));
