@@ -60,7 +60,7 @@ typedef struct tn__op {
     void (*arrange)(struct tn__plan *plan);
     tn_status (*generate)(struct tn__plan *plan);
     tn_status (*launch)(struct tn__plan *plan);
-    /* May operand i be a whole pending expression (true), or only casts and a scalar scale (false)? */
+    /* May operand i be a whole pending expression (true), or only casts and a scalar scale (false)? NULL: any may. */
     bool (*open)(const tn__node *node, int operand);
     /* May the result take a pending expression of its shape? */
     bool stores_expression;
@@ -79,8 +79,7 @@ struct tn__node {
     tn__value *out[TN__MAX_RESULTS]; /* not counted: a value detaches itself when it dies */
     union {
         struct { const struct tn__reduction *row; } reduce;
-        struct { const tn__phase_list *list; int axis; } phases; /* axis: place in the domain */
-        struct { const struct tn__scan *row; int axis; } scan;         /* the same */
+        struct { int axis; const tn__phase_list *list; const struct tn__scan *scan; } along; /* axis: place in the domain */
         struct { uint32_t seed[2]; uint64_t position; int form; int64_t low; uint64_t span; } random;
     } a;
     /* graph bookkeeping, under the device's graph lock */

@@ -188,13 +188,6 @@ static tn_status launch_reduce(tn__plan *p)
     return l.segments > 1 ? launch_finish(p, &l, a, generated) : TN_OK;
 }
 
-static bool open_operand(const tn__node *node, int operand)
-{
-    (void)node;
-    (void)operand;
-    return true;
-}
-
 static double cost_reduce(const tn__node *node)
 {
     double n = 1;
@@ -208,7 +201,6 @@ static const tn__op ops[TN__REDUCTIONS] = {
                       .host = tn__host_reduce,     \
                       .generate = generate_reduce, \
                       .launch = launch_reduce,     \
-                      .open = open_operand,        \
                       .stores_expression = true,   \
                       .cost = cost_reduce},
 #include "tables/reductions.def"

@@ -1,10 +1,8 @@
 /* Row kernels: phase lists along one axis (tables/phases.def). */
-#include "base/alloc.h"
-#include "graph/host.h"
 #include "graph/rows.h"
+#include "ops/along.h"
 #include "ops/reduction.h"
 #include <math.h>
-#include <string.h>
 #include <tenon/ops.h>
 
 enum { MOST_PHASES = 8, WIDE_LOCAL = 128, LOCAL_ROW_BYTES = 8192, ITEMS_PER_UNIT = 16, GROUPS_PER_UNIT = 16 };
@@ -54,65 +52,17 @@ enum {
 #undef PHASES
 };
 
+static void host_row(const tn__node *node, int64_t n, void *row, void *work)
+{
+    node->a.along.list->host[node->dtype == TN_F64](n, row, work);
+}
+
 static tn_status host_phases(const tn__node *node, void *const *out)
 {
-    const int axis = node->a.phases.axis;
-    const int64_t n = node->dim[axis], step = node->in[0].stride[axis];
-    const size_t size = node->dtype == TN_F64 ? 8 : 4;
-    int64_t dense[TN_MAX_AXES], index[TN_MAX_AXES] = {0}, from = node->in[0].offset, to = 0;
-    char *row = tn__alloc(2 * (size_t)n * size);
-    if (!row) return TN_MEMORY;
-    tn__shape_strides(node->kept, node->dim, dense);
-    for (;;) {
-        for (int64_t i = 0; i < n; i += TN__BLOCK) {
-            const int count = n - i < TN__BLOCK ? (int)(n - i) : TN__BLOCK;
-            tn__host_operand(&node->in[0], from + i * step, step, count, row + (size_t)i * size);
-        }
-        node->a.phases.list->host[node->dtype == TN_F64](n, row, row + (size_t)n * size);
-        for (int64_t i = 0; i < n; i++) tn__host_store(node->dtype, out[0], to + i * dense[axis], 1, row + (size_t)i * size);
-        int a = node->kept - 1;
-        for (; a >= 0; a--) { /* the next row */
-            if (a == axis) continue;
-            from += node->in[0].stride[a];
-            to += dense[a];
-            if (++index[a] < node->dim[a]) break;
-            index[a] = 0;
-            from -= node->in[0].stride[a] * node->dim[a];
-            to -= dense[a] * node->dim[a];
-        }
-        if (a < 0) break;
-    }
-    tn__free(row);
-    return TN_OK;
+    return tn__along_host(node, out[0], host_row, true);
 }
 
 /* ---- OpenCL ---- */
-
-static void move_axis_last(tn__plan *p, int64_t *stride, int axis)
-{
-    const int64_t moved = stride[axis];
-    memmove(stride + axis, stride + axis + 1, (size_t)(p->rank - 1 - axis) * sizeof stride[0]);
-    stride[p->rank - 1] = moved;
-}
-
-/* The axis's place once the node's axes are in memory order. */
-static void reordered(tn__node *node, const int *order)
-{
-    int at = 0;
-    while (order[at] != node->a.phases.axis) at++;
-    node->a.phases.axis = at;
-}
-
-/* The axis becomes the last of the domain, alone in its group. */
-static void arrange(tn__plan *p)
-{
-    const int axis = p->anchor->a.phases.axis;
-    move_axis_last(p, p->dim, axis);
-    move_axis_last(p, p->operand[0].stride, axis);
-    move_axis_last(p, p->result.stride, axis);
-    p->group[p->rank - 1] = 1;
-    p->splits = 1;
-}
 
 typedef struct row_shape {
     tn__role role[TN__RANK];
@@ -213,7 +163,7 @@ static tn_status put_reductions(tn__generator *g, const tn__phase_list *list, tn
 static tn_status generate_once(tn__plan *p)
 {
     const tn__node *node = p->anchor;
-    const tn__phase_list *list = node->a.phases.list;
+    const tn__phase_list *list = node->a.along.list;
     const tn__compute c = tn__dtypes[node->dtype].compute;
     tn__generator g;
     row_shape s;
@@ -257,13 +207,6 @@ static tn_status launch(tn__plan *p)
     return tn__launch(p->kernel, a, count, (uint64_t)s.items * (uint64_t)p->local, (uint64_t)p->local);
 }
 
-static bool open_operand(const tn__node *node, int operand)
-{
-    (void)node;
-    (void)operand;
-    return true;
-}
-
 static double cost(const tn__node *node)
 {
     return 4.0 * (double)tn__node_count(node);
@@ -273,11 +216,10 @@ static const tn__op ops[] = {
 #define PHASES(id, list)        \
     {.name = #id,               \
      .host = host_phases,       \
-     .reordered = reordered,    \
-     .arrange = arrange,        \
+     .reordered = tn__along_reordered,    \
+     .arrange = tn__along_arrange,        \
      .generate = generate,      \
      .launch = launch,          \
-     .open = open_operand,      \
      .stores_expression = true, \
      .cost = cost},
 #include "tables/phases.def"
@@ -286,28 +228,19 @@ static const tn__op ops[] = {
 
 /* ---- public ---- */
 
-static tn_tensor *along_axis(const tn__phase_list *list, tn_tensor *x, int axis)
+static tn_tensor *along_axis(const void *row, tn_tensor *x, int axis)
 {
+    const tn__phase_list *list = row;
+    tn_tensor *y = NULL;
     if (tn__tensor_check(x, list->name, "x") != TN_OK) return NULL;
-    if (x->ndim == 0 && (axis == 0 || axis == -1)) { /* a row of one element, as PyTorch has it */
-        tn_tensor *row = tn_unsqueeze(x, 0), *y = row ? along_axis(list, row, 0) : NULL, *z = y ? tn_squeeze(y, TN_ALL_AXES) : NULL;
-        tn_release(row);
-        tn_release(y);
-        return z;
-    }
+    if (tn__along_single(along_axis, list, x, axis, &y)) return y;
     const int a = tn__axis(axis, x->ndim, list->name);
     if (a < 0) return NULL;
     tn_tensor *source = tn_dtype_is_float(x->dtype) ? tn__tensor_alias(x) : tn__cast(x, TN_F32, false);
     tn__node *node = source ? tn__node_new(&ops[list - lists], 1) : NULL;
-    tn_tensor *y = NULL;
     if (node) {
-        node->a.phases.list = list;
-        node->a.phases.axis = a;
-        node->dtype = source->dtype;
-        node->rank = node->kept = source->ndim;
-        memcpy(node->dim, source->dim, sizeof source->dim);
-        tn__node_operand(node, 0, source, source->stride);
-        y = tn__record(node, tn__tensor_device(source), source->dtype, false);
+        node->a.along.list = list;
+        y = tn__along_record(node, source, a);
     }
     tn_release(source);
     tn__recorded(&ops[list - lists], NULL, &x, 1, y);

@@ -1,13 +1,11 @@
 /* Scans along an axis (tables/scans.def): cumsum and its relatives. */
 /* The rows compare with 0 in unsigned types too. */
 #pragma GCC diagnostic ignored "-Wtype-limits"
-#include "base/alloc.h"
 #include "graph/generate.h"
 #include "graph/gradients.h"
-#include "graph/host.h"
 #include "graph/rows.h"
+#include "ops/along.h"
 #include <math.h>
-#include <string.h>
 #include <tenon/ops.h>
 
 enum { ITEM_LOCAL = 64, ITEMS_PER_UNIT = 16, FEW_LINES = 1024, SHORT_SEGMENT = 1024, MOST_SHORT = 4096, LONG_SEGMENT = 16384 };
@@ -93,66 +91,18 @@ enum {
 #undef SCAN
 };
 
+static void host_line(const tn__node *node, int64_t n, void *line, void *work)
+{
+    (void)work;
+    node->a.along.scan->host[tn__dtypes[node->dtype].compute](n, line);
+}
+
 static tn_status host_scan(const tn__node *node, void *const *out)
 {
-    const int axis = node->a.scan.axis;
-    const int64_t n = node->dim[axis], step = node->in[0].stride[axis];
-    const tn__compute compute = tn__dtypes[node->dtype].compute;
-    const size_t size = compute == TN__CD || compute >= TN__CL ? 8 : 4;
-    int64_t dense[TN_MAX_AXES], index[TN_MAX_AXES] = {0}, from = node->in[0].offset, to = 0;
-    char *line = tn__alloc((size_t)n * size);
-    if (!line) return TN_MEMORY;
-    tn__shape_strides(node->kept, node->dim, dense);
-    for (;;) {
-        for (int64_t i = 0; i < n; i += TN__BLOCK) {
-            const int count = n - i < TN__BLOCK ? (int)(n - i) : TN__BLOCK;
-            tn__host_operand(&node->in[0], from + i * step, step, count, line + (size_t)i * size);
-        }
-        node->a.scan.row->host[compute](n, line);
-        for (int64_t i = 0; i < n; i++) tn__host_store(node->dtype, out[0], to + i * dense[axis], 1, line + (size_t)i * size);
-        int a = node->kept - 1;
-        for (; a >= 0; a--) { /* the next line */
-            if (a == axis) continue;
-            from += node->in[0].stride[a];
-            to += dense[a];
-            if (++index[a] < node->dim[a]) break;
-            index[a] = 0;
-            from -= node->in[0].stride[a] * node->dim[a];
-            to -= dense[a] * node->dim[a];
-        }
-        if (a < 0) break;
-    }
-    tn__free(line);
-    return TN_OK;
+    return tn__along_host(node, out[0], host_line, false);
 }
 
 /* ---- OpenCL ---- */
-
-/* The axis's place once the node's axes are in memory order. */
-static void reordered(tn__node *node, const int *order)
-{
-    int at = 0;
-    while (order[at] != node->a.scan.axis) at++;
-    node->a.scan.axis = at;
-}
-
-static void move_axis_last(const tn__plan *p, int64_t *of_axis, int axis)
-{
-    const int64_t moved = of_axis[axis];
-    memmove(of_axis + axis, of_axis + axis + 1, (size_t)(p->rank - 1 - axis) * sizeof of_axis[0]);
-    of_axis[p->rank - 1] = moved;
-}
-
-/* The axis becomes the last of the domain, alone in its group. */
-static void arrange(tn__plan *p)
-{
-    const int axis = p->anchor->a.scan.axis;
-    move_axis_last(p, p->dim, axis);
-    move_axis_last(p, p->operand[0].stride, axis);
-    move_axis_last(p, p->result.stride, axis);
-    p->group[p->rank - 1] = 1;
-    p->splits = 1;
-}
 
 typedef struct shape {
     tn__role role[TN__RANK];
@@ -201,7 +151,7 @@ static tn_status generate(tn__plan *p)
     static const char *const words[] = {"A", "B"}, *const names[] = {"(a)", "(b)"};
     static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
     const tn__node *node = p->anchor;
-    const tn__scan *row = node->a.scan.row;
+    const tn__scan *row = node->a.along.scan;
     const tn__compute c = tn__dtypes[node->dtype].compute;
     const int kind = c == TN__CF || c == TN__CD ? 0 : 1;
     tn__generator g;
@@ -256,13 +206,6 @@ static tn_status launch(tn__plan *p)
     return launch_one(p, p->kernel, &s, s.segments, p->scratch[1], NULL);
 }
 
-static bool open_operand(const tn__node *node, int operand)
-{
-    (void)node;
-    (void)operand;
-    return true;
-}
-
 static double cost(const tn__node *node)
 {
     return 2.0 * (double)tn__node_count(node);
@@ -272,11 +215,10 @@ static const tn__op ops[] = {
 #define SCAN(id, ...)           \
     {.name = #id,               \
      .host = host_scan,         \
-     .reordered = reordered,    \
-     .arrange = arrange,        \
+     .reordered = tn__along_reordered,    \
+     .arrange = tn__along_arrange,        \
      .generate = generate,      \
      .launch = launch,          \
-     .open = open_operand,      \
      .stores_expression = true, \
      .cost = cost},
 #include "tables/scans.def"
@@ -296,32 +238,22 @@ static tn_tensor *record_scan(const tn__scan *row, tn_tensor *x, int axis)
 {
     tn__node *node = tn__node_new(&ops[row - scans], 1);
     if (!node) return NULL;
-    node->a.scan.row = row;
-    node->a.scan.axis = axis;
-    node->dtype = x->dtype;
-    node->rank = node->kept = x->ndim;
-    memcpy(node->dim, x->dim, sizeof x->dim);
-    tn__node_operand(node, 0, x, x->stride);
-    return tn__record(node, tn__tensor_device(x), x->dtype, false);
+    node->a.along.scan = row;
+    return tn__along_record(node, x, axis);
 }
 
-static tn_tensor *scan_along(const tn__scan *row, tn_tensor *x, int axis)
+static tn_tensor *scan_along(const void *of_table, tn_tensor *x, int axis)
 {
+    const tn__scan *row = of_table;
+    tn_tensor *y = NULL;
     if (tn__tensor_check(x, row->name, "x") != TN_OK) return NULL;
-    if (x->ndim == 0 && (axis == 0 || axis == -1)) { /* a line of one element, as PyTorch has it */
-        tn_tensor *line = tn_unsqueeze(x, 0), *y = line ? scan_along(row, line, 0) : NULL,
-                  *z = y ? tn_squeeze(y, TN_ALL_AXES) : NULL;
-        tn_release(line);
-        tn_release(y);
-        return z;
-    }
+    if (tn__along_single(scan_along, row, x, axis, &y)) return y;
     const int a = tn__axis(axis, x->ndim, row->name);
     if (a < 0) return NULL;
     const tn_dtype dtype = computed_in(row, x->dtype);
     tn_tensor *source = dtype == x->dtype ? tn__tensor_alias(x) : tn__cast(x, dtype, false);
-    tn_tensor *y = !source         ? NULL
-                   : x->numel == 0 ? tn_zeros(dtype, tn__tensor_shape(x), tn__tensor_device(x)->name)
-                                   : record_scan(row, source, a);
+    if (source)
+        y = x->numel == 0 ? tn_zeros(dtype, tn__tensor_shape(x), tn__tensor_device(x)->name) : record_scan(row, source, a);
     tn_release(source);
     tn__recorded(&ops[row - scans], NULL, &x, 1, y);
     return y;
