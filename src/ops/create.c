@@ -1,5 +1,6 @@
 /* Creation: constants, ranges, scalars. */
 #include "ops/create.h"
+#include "ops/compose.h"
 #include "base/alloc.h"
 #include "graph/move.h"
 #include "graph/rows.h"

@@ -9,11 +9,4 @@ typedef tn_tensor *tn__comparison(tn_tensor *, tn_tensor *);
 /* bool [rows, columns]: whether the column compares so with the row + offset (tn_eq: the diagonal). */
 tn_tensor *tn__diagonal_mask(tn__comparison *compare, int64_t rows, int64_t columns, int64_t offset, const char *device);
 
-/* The next value of a chain: old goes. */
-static inline tn_tensor *tn__next(tn_tensor *old, tn_tensor *next)
-{
-    tn_release(old);
-    return next;
-}
-
 #endif

@@ -1,5 +1,5 @@
 /* Distributions over tn_rand and tn_randn: recorded expressions, so they fuse with what reads them. */
-#include "ops/create.h"
+#include "ops/compose.h"
 #include <math.h>
 #include <tenon/ops.h>
 

@@ -1,5 +1,6 @@
 /* Einstein's sum: the equation is parsed, operands get labels, and pairs of them are contracted (ops/contract.c). */
 #include "core/view.h"
+#include "ops/compose.h"
 #include "ops/contract.h"
 #include <string.h>
 #include <tenon/ops.h>
@@ -215,9 +216,5 @@ tn_tensor *tn_einsum(const char *text, tn_tensor *const *operands, int count)
         if (tn__tensor_check(operands[i], "einsum", "an operand") != TN_OK) return NULL;
     equation e = {.text = text};
     const tn_scope scope = tn_scope_push();
-    tn_tensor *y = einsum(&e, operands, count);
-    if (y) tn_keep(y);
-    if (tn_scope_pop(scope) == TN_OK) return y;
-    tn_release(y);
-    return NULL;
+    return tn__leave(scope, einsum(&e, operands, count));
 }

@@ -1,6 +1,6 @@
 /* Joining: concat, stack, roll, pad. The result is fresh memory whose slices are assigned, one after the other: each is one
  * copying kernel that computes the entry's pending expression on its way, and no kernel of its own is needed. */
-#include "ops/create.h"
+#include "ops/compose.h"
 #include "base/alloc.h"
 #include "graph/move.h"
 #include <inttypes.h>

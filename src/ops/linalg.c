@@ -1,18 +1,9 @@
 /* Products over tn_matmul. */
 #include "core/view.h"
+#include "ops/compose.h"
 #include "ops/contract.h"
-#include "ops/create.h"
 #include <math.h>
 #include <tenon/ops.h>
-
-/* Ends the scope of a composition; y survives it. */
-static tn_tensor *leave(tn_scope scope, tn_tensor *y)
-{
-    if (y) tn_keep(y);
-    if (tn_scope_pop(scope) == TN_OK) return y;
-    tn_release(y);
-    return NULL;
-}
 
 static tn_status check(const char *function, tn_tensor *a, tn_tensor *b)
 {
@@ -48,7 +39,7 @@ tn_tensor *tn_outer(tn_tensor *a, tn_tensor *b)
 {
     if (check_axes("outer", a, 1, b, 1) != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
-    return leave(scope, tn_mul(tn_unsqueeze(a, 1), b));
+    return tn__leave(scope, tn_mul(tn_unsqueeze(a, 1), b));
 }
 
 tn_tensor *tn_mv(tn_tensor *a, tn_tensor *b)
@@ -71,7 +62,7 @@ tn_tensor *tn_matmul_as(tn_tensor *a, tn_tensor *b, tn_dtype dtype)
         return TN__NULL(TN_DTYPE, "matmul_as: %s and %s do not fit into %s", tn_dtype_name(a->dtype), tn_dtype_name(b->dtype),
                         tn_dtype_name(dtype));
     const tn_scope scope = tn_scope_push();
-    return leave(scope, tn_matmul(tn_cast(a, dtype), tn_cast(b, dtype)));
+    return tn__leave(scope, tn_matmul(tn_cast(a, dtype), tn_cast(b, dtype)));
 }
 
 static tn_status check_batches(const char *function, tn_tensor *a, tn_tensor *b)
@@ -110,7 +101,7 @@ static tn_tensor *add_product(const char *function, tn_tensor *c, tn_tensor *a, 
     tn_tensor *y = tn_matmul(a, b);
     if (alpha != 1) y = tn_mul(y, factor(function, y, alpha));
     if (beta != 0) y = tn_add(beta == 1 ? c : tn_mul(c, factor(function, c, beta)), y);
-    return leave(scope, y);
+    return tn__leave(scope, y);
 }
 
 tn_tensor *tn_addmm(tn_tensor *c, tn_tensor *a, tn_tensor *b, double beta, double alpha)
@@ -135,14 +126,13 @@ tn_tensor *tn_matrix_power(tn_tensor *x, int n)
     const int64_t m = x->dim[x->ndim - 1];
     tn_tensor *y = NULL, *square = x;
     if (n == 0) {
-        tn_tensor *unit = tn_cast(tn__diagonal_mask(tn_eq, m, m, 0, tn_device_of(x)), x->dtype);
-        y = tn_clone(tn_expand(unit, tn_shape_of(x)));
+        y = tn_clone(tn_expand(tn_eye(x->dtype, m, m, 0, tn_device_of(x)), tn_shape_of(x)));
     }
     for (int left = n; left > 0; left >>= 1) {
         if (left & 1) y = y ? tn_matmul(y, square) : square;
         if (left > 1) square = tn_matmul(square, square);
     }
-    return leave(scope, y == x ? tn__tensor_alias(x) : y);
+    return tn__leave(scope, y == x ? tn__tensor_alias(x) : y);
 }
 
 /* ---- over chosen axes ---- */
@@ -178,7 +168,7 @@ static tn_tensor *over_axes(const char *function, tn_tensor *a, tn_tensor *b, co
     for (int i = 0; i < count; i++) keep |= UINT64_C(1) << order[i];
     const tn_scope scope = tn_scope_push();
     const tn__labelled z = tn__contract(x, y, keep);
-    return leave(scope, z.x ? tn__in_order(z, order, count) : NULL);
+    return tn__leave(scope, z.x ? tn__in_order(z, order, count) : NULL);
 }
 
 tn_tensor *tn_tensordot(tn_tensor *a, tn_tensor *b, tn_axes axes_a, tn_axes axes_b)
@@ -209,7 +199,7 @@ tn_tensor *tn_kron(tn_tensor *a, tn_tensor *b)
         z.dim[i] = of_a * of_b;
     }
     const tn_scope scope = tn_scope_push();
-    return leave(scope, tn_reshape(tn_mul(tn_reshape(a, x), tn_reshape(b, y)), z));
+    return tn__leave(scope, tn_reshape(tn_mul(tn_reshape(a, x), tn_reshape(b, y)), z));
 }
 
 tn_tensor *tn_trace(tn_tensor *x)
@@ -217,7 +207,7 @@ tn_tensor *tn_trace(tn_tensor *x)
     if (tn__tensor_check(x, "trace", "x") != TN_OK) return NULL;
     if (x->ndim != 2) return TN__NULL(TN_SHAPE, "trace: x %s is no matrix", tn__shape_text(x->ndim, x->dim));
     const tn_scope scope = tn_scope_push();
-    return leave(scope, tn_sum(tn_diagonal(x, 0, 0, 1), TN_ALL_AXES, false));
+    return tn__leave(scope, tn_sum(tn_diagonal(x, 0, 0, 1), TN_ALL_AXES, false));
 }
 
 /* ---- geometry ---- */
@@ -237,7 +227,7 @@ tn_tensor *tn_cross(tn_tensor *a, tn_tensor *b, int axis)
     const tn_scope scope = tn_scope_push();
     a = tn_expand(a, joined);
     b = tn_expand(b, joined);
-    return leave(scope, tn_sub(tn_mul(tn_roll(a, one, along), tn_roll(b, two, along)),
+    return tn__leave(scope, tn_sub(tn_mul(tn_roll(a, one, along), tn_roll(b, two, along)),
                                tn_mul(tn_roll(a, two, along), tn_roll(b, one, along))));
 }
 
@@ -250,5 +240,5 @@ tn_tensor *tn_cdist(tn_tensor *a, tn_tensor *b, double p)
     if (check_extents("cdist", a, a->ndim - 1, b, b->ndim - 1) != TN_OK) return NULL;
     if (!(p >= 0)) return TN__NULL(TN_ARGUMENT, "cdist: p is %g", p);
     const tn_scope scope = tn_scope_push();
-    return leave(scope, tn_norm(tn_sub(tn_unsqueeze(a, -2), tn_unsqueeze(b, -3)), p, TN_AXES(-1), false));
+    return tn__leave(scope, tn_norm(tn_sub(tn_unsqueeze(a, -2), tn_unsqueeze(b, -3)), p, TN_AXES(-1), false));
 }

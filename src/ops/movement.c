@@ -1,5 +1,6 @@
 /* Movement that is a composition of views, copies and comparisons: it stays recorded and fuses. */
 #include "ops/create.h"
+#include "ops/compose.h"
 #include "core/view.h"
 #include "device/device.h"
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* Operations over axes that are composed of public ones; their parts fuse. f16 and bf16 are computed in f32 and rounded once. */
 #include "core/view.h"
+#include "ops/compose.h"
 #include "ops/reduction.h"
 #include <math.h>
 #include <tenon/ops.h>
@@ -16,11 +17,7 @@ typedef struct over {
 /* Ends the scope of a composition: y survives it, in dtype. */
 static tn_tensor *leave(tn_scope scope, tn_tensor *y, tn_dtype dtype)
 {
-    if (y && y->dtype != dtype) y = tn_cast(y, dtype);
-    if (y) tn_keep(y);
-    if (tn_scope_pop(scope) == TN_OK) return y;
-    tn_release(y);
-    return NULL;
+    return tn__leave(scope, y && y->dtype != dtype ? tn_cast(y, dtype) : y);
 }
 
 static tn_tensor *wide(tn_tensor *x)
