@@ -33,18 +33,6 @@ static tn_dtype result_dtype(op o, tn_dtype from)
     return from == TN_BOOL || tn_dtype_is_signed(from) ? TN_I64 : TN_U64;
 }
 
-static double *numbers_of(tn_tensor *x)
-{
-    const tn_dtype dtype = tn_dtype_of(x);
-    const size_t n = (size_t)tn_numel(x), size = tn_dtype_size(dtype);
-    char *bytes = malloc(n * size + 1);
-    double *list = malloc((n + 1) * sizeof *list);
-    ck_ok(tn_read(x, bytes, n * size));
-    for (size_t i = 0; i < n; i++) list[i] = test_number(dtype, bytes + i * size);
-    free(bytes);
-    return list;
-}
-
 /* How far a result may be off: nothing where it is exact, else the contract's bound of sums, and the rounding to the dtype. */
 static long double allowed(op o, bool exact, tn_dtype to, int64_t n, long double size, long double want)
 {
@@ -65,7 +53,7 @@ static void check(op o, bool exact, tn_tensor *x, int axis)
     for (int a = axis + 1; a < s.ndim; a++) inner *= s.dim[a];
     ck_assert_int_eq((int)tn_dtype_of(y), (int)to);
     ck_shape(y, s);
-    double *in = numbers_of(x), *got = numbers_of(y);
+    double *in = test_numbers(x), *got = test_numbers(y);
     for (int64_t line = 0; line < count / n; line++) {
         long double want = inits[o], size = 0;
         for (int64_t k = 0; k < n; k++) {

@@ -22,18 +22,6 @@ static tn_tensor *filled(tn_dtype dtype, tn_shape s)
     return x;
 }
 
-static double *numbers_of(tn_tensor *x)
-{
-    const tn_dtype dtype = tn_dtype_of(x);
-    const size_t n = (size_t)tn_numel(x), size = tn_dtype_size(dtype);
-    char *bytes = malloc(n * size + 1);
-    double *list = malloc((n + 1) * sizeof *list);
-    ck_ok(tn_read(x, bytes, n * size));
-    for (size_t i = 0; i < n; i++) list[i] = test_number(dtype, bytes + i * size);
-    free(bytes);
-    return list;
-}
-
 /* Both functions of a tensor along an axis. The bound: the difference to the maximum (which exp magnifies by its size), exp and log
  * within 4 ulp, the sum's (log2 n + 8) eps of the contract, one division; then rounding to the dtype. */
 static void check(tn_tensor *x, int axis)
@@ -50,7 +38,7 @@ static void check(tn_tensor *x, int axis)
     ck_assert_int_eq((int)tn_dtype_of(logs), (int)to);
     ck_shape(soft, s);
     ck_shape(logs, s);
-    double *values = numbers_of(x), *p = numbers_of(soft), *l = numbers_of(logs);
+    double *values = test_numbers(x), *p = test_numbers(soft), *l = test_numbers(logs);
     const double eps = to == TN_F64 ? DBL_EPSILON : FLT_EPSILON, own = (log2((double)n) + 8) * eps;
     const double half = tn_dtype_size(to) == 2 ? 0.5 : 0;
     for (int64_t o = 0; o < outer; o++)
@@ -114,7 +102,7 @@ START_TEST(nan_and_infinity_spoil_their_row_only)
 {
     tn_tensor *x = test_f32(TN_SHAPE(3, 2), {1, NAN, INFINITY, 0, 7, 7});
     ck_tensor_f32(tn_softmax(x, 1), {NAN, NAN, NAN, NAN, 0.5f, 0.5f}); /* inf - inf is in the sum */
-    double *l = numbers_of(tn_log_softmax(x, 1));
+    double *l = test_numbers(tn_log_softmax(x, 1));
     ck_assert(isnan(l[0]) && isnan(l[1]) && isnan(l[2]) && isnan(l[3]));
     ck_assert(fabs(l[4] + 0.6931471805599453) < 1e-6 && fabs(l[5] + 0.6931471805599453) < 1e-6);
     free(l);
@@ -227,7 +215,7 @@ START_TEST(producers_and_consumers_join_the_launch)
             z = tn_add(tn_mul(form ? tn_log_softmax(in, 1) : tn_softmax(in, 1), tn_int(2)), y);
             ck_ok(tn_realize(&z, 1));
         });
-        double *got = numbers_of(z), *a = numbers_of(x), *b = numbers_of(y);
+        double *got = test_numbers(z), *a = test_numbers(x), *b = test_numbers(y);
         for (int r = 0; r < 8; r++) {
             long double sum = 0, most = -INFINITY;
             for (int c = 0; c < 50; c++) most = fmaxl(most, (a[r * 50 + c] + b[c]) * 0.25L);

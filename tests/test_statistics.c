@@ -88,18 +88,6 @@ static tn_dtype result_dtype(result r, tn_dtype from)
     return from == TN_BOOL || tn_dtype_is_signed(from) ? TN_I64 : TN_U64;
 }
 
-static double *numbers_of(tn_tensor *x)
-{
-    const tn_dtype dtype = tn_dtype_of(x);
-    const size_t n = (size_t)tn_numel(x), size = tn_dtype_size(dtype);
-    char *bytes = malloc(n * size + 1);
-    double *list = malloc((n + 1) * sizeof *list);
-    ck_ok(tn_read(x, bytes, n * size));
-    for (size_t i = 0; i < n; i++) list[i] = test_number(dtype, bytes + i * size);
-    free(bytes);
-    return list;
-}
-
 /* y is what `want` makes of x along the axis, within so many ulps. */
 static void check_along(const char *name, number_of *want, tn_tensor *x, int axis, tn_dtype to, tn_tensor *y, double ulps)
 {
@@ -111,7 +99,7 @@ static void check_along(const char *name, number_of *want, tn_tensor *x, int axi
     const int64_t n = s.dim[axis];
     ck_assert_int_eq((int)tn_dtype_of(ck_made(y)), (int)to);
     ck_assert_int_eq(tn_numel(y), outer * inner);
-    double *in = numbers_of(x), *got = numbers_of(y), *line = malloc((size_t)(n + 1) * sizeof *line);
+    double *in = test_numbers(x), *got = test_numbers(y), *line = malloc((size_t)(n + 1) * sizeof *line);
     for (int64_t i = 0; i < outer * inner; i++) {
         for (int64_t k = 0; k < n; k++) line[k] = in[(i / inner * n + k) * inner + i % inner];
         const double wanted = want(line, n);

@@ -289,6 +289,17 @@ static char *read_all(tn_tensor *x, const char *what, const char *file, int line
     return bytes;
 }
 
+double *test_numbers(tn_tensor *x)
+{
+    const tn_dtype dtype = tn_dtype_of(x);
+    const size_t n = (size_t)tn_numel(x), size = tn_dtype_size(dtype);
+    char *bytes = read_all(x, "x", __FILE__, __LINE__);
+    double *list = malloc((n + 1) * sizeof *list);
+    for (size_t i = 0; i < n; i++) list[i] = test_number(dtype, bytes + i * size);
+    free(bytes);
+    return list;
+}
+
 static void check_count(tn_tensor *x, size_t count, const char *what, const char *file, int line)
 {
     (void)test_made(x, what, file, line);

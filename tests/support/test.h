@@ -107,6 +107,9 @@ void test_skipped(const char *reason);
 /* Two tensors, of any devices, have the same dtype, shape and bits; NaN counts as one value. */
 #define ck_same(x, y) test_same(x, y, #x, #y, __FILE__, __LINE__)
 
+/* All elements as doubles, row-major; to be freed. */
+double *test_numbers(tn_tensor *x);
+
 /* ---- single values ---- */
 
 /* Element at p as a double (i64 and u64 beyond 2^53 lose bits). */
