@@ -302,7 +302,6 @@ int tn__generate_form(tn__generator *g, int section, const char *form, const cha
     tn__plan *p = g->plan;
     tn__text macros = g->macros; /* steps go to g->macros; here they are a function's body */
     tn__text numbers = {0}, values = {0};
-    static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
     int load = -1;
     g->macros = (tn__text){0};
     for (int s = 0; s < p->steps_count; s++) {
@@ -313,7 +312,7 @@ int tn__generate_form(tn__generator *g, int section, const char *form, const cha
             continue;
         }
         if (step->kind == TN__NUMBER) {
-            tn__text_add(&numbers, ", const %s k%d", scalars[p->numbers[step->a[0]].compute], step->a[0]);
+            tn__text_add(&numbers, ", const %s k%d", tn__scalar_names[p->numbers[step->a[0]].compute], step->a[0]);
             tn__text_add(&values, ", k%d", step->a[0]);
         }
         put_step(g, s);

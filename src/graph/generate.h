@@ -88,6 +88,7 @@ bool tn__group_fits(tn__plan *plan);
 /* Points of all axes with a role. */
 int64_t tn__role_extent(const tn__plan *plan, const tn__role *role, tn__role which);
 extern const char tn__letters[]; /* "fdiulm" */
+extern const char *const tn__scalar_names[]; /* OpenCL C's, in the order of the letters */
 
 /* segments.c: joins plans that are the same but for sizes and places into one launch, and runs such a plan. */
 void tn__join_segments(tn__plan **first);

@@ -5,60 +5,21 @@
 #include "graph/host.h"
 #include "graph/rows.h"
 
+#define LOOPS "graph/host_loops.h"
 #define TEXT(f, i, b) f
-#define IS_FLOAT 1
-#define T float
-#define S f
-#define MATH(name) name##f
-#include "graph/host_loops.h"
-#undef T
-#undef S
-#undef MATH
-#define T double
-#define S d
-#define MATH(name) name
-#include "graph/host_loops.h"
-#undef T
-#undef S
-#undef IS_FLOAT
+#include "graph/each_float.h"
 #undef TEXT
-
-#define IS_FLOAT 0
 #define TEXT(f, i, b) i
-#define T int32_t
-#define U uint32_t
-#define S i
-#include "graph/host_loops.h"
-#undef T
-#undef S
-#define T uint32_t
-#define S u
-#include "graph/host_loops.h"
-#undef T
-#undef S
-#undef U
-#define T int64_t
-#define U uint64_t
-#define S l
-#include "graph/host_loops.h"
-#undef T
-#undef S
-#define T uint64_t
-#define S m
-#include "graph/host_loops.h"
-#undef T
-#undef S
-#undef U
+#include "graph/each_integer.h"
 #undef TEXT
 
 #define TEXT(f, i, b) b
+#define IS_FLOAT 0
 #define T uint32_t
 #define U uint32_t
 #define S b
+#define LOWEST_VALUE 0
 #include "graph/host_loops.h"
-#undef T
-#undef U
-#undef S
 
 static void call_row(int row, tn_dtype dtype, int n, void *const *in, void *out)
 {

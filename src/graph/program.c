@@ -84,10 +84,9 @@ static void put_parameters(tn__generator *g, tn__text *t)
         if (!p->inputs[i].value || p->inputs[i].pointer != pointers) continue;
         tn__text_add(t, " __global const P_%s *restrict p%d,", tn_dtype_name(p->inputs[i].dtype), pointers++);
     }
-    static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
     for (int n = 0; n < p->numbers_count; n++) {
         if (p->numbers[n].compute == TN__CD) g->uses |= TN__USES_DOUBLE;
-        tn__text_add(t, " const %s k%d,", scalars[p->numbers[n].compute], n);
+        tn__text_add(t, " const %s k%d,", tn__scalar_names[p->numbers[n].compute], n);
     }
     const uint64_t bytes = 8u * (uint64_t)(p->outputs_count + pointers + p->numbers_count) +
                            (p->wide_index ? 8u : 4u) * (uint64_t)p->parameters_count + 128;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 const char tn__letters[] = "fdiulm";
+const char *const tn__scalar_names[] = {"float", "double", "int", "uint", "long", "ulong"};
 
 typedef struct function_row {
     const char *name, *body;

@@ -151,14 +151,13 @@ static void put_select(tn__generator *g, const tn__plan *head, pointer_table *t)
 
 static void put_parameters(tn__generator *g, const tn__plan *head, const pointer_table *t)
 {
-    static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
     tn__text *out = &g->parameters;
     tn__text_puts(out, "#define PARAMS");
     for (int o = 0; o < head->outputs_count; o++)
         tn__text_add(out, " __global P_%s *restrict q%d,", tn_dtype_name(head->outputs[o].dtype), o);
     for (int i = 0; i < t->count; i++)
         tn__text_add(out, " __global const P_%s *i%d,", tn_dtype_name(pointer_dtype(head, t->pointer[i])), i);
-    for (int n = 0; n < head->numbers_count; n++) tn__text_add(out, " const %s k%d,", scalars[head->numbers[n].compute], n);
+    for (int n = 0; n < head->numbers_count; n++) tn__text_add(out, " const %s k%d,", tn__scalar_names[head->numbers[n].compute], n);
     tn__text_puts(out, " __global const long *restrict meta,\n");
     for (int e = 0; e < head->parameters_count; e++) tn__text_add(out, "#define e%d ((IDX)meta[place + %d])\n", e, e);
 }

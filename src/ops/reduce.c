@@ -77,7 +77,6 @@ static void choose_layout(const tn__plan *p, layout *l)
 tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__compute c, const char *suffix)
 {
     static const char *const words[] = {"A", "B"}, *const names[] = {"(a)", "(b)"};
-    static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
     const int kind = c == TN__CF || c == TN__CD ? 0 : 1;
     const char l = tn__letters[c];
     tn__text t = {0}, combine = {0}, init = {0};
@@ -92,7 +91,7 @@ tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__com
     tn__text_add(&t, "#define %s(a, b) (%s)\n#define INDEXED %d\n", row->indexed ? "BETTER" : "COMBINE", combine.data,
                  row->indexed);
     tn__text_add(&t, "#ifndef TA\n#define TA T%c\n#define TA1 %s\n#define TA_BYTES %d\n#define SELA SEL_%c\n#endif\n", l,
-                 scalars[c], c == TN__CD || c >= TN__CL ? 8 : 4, l);
+                 tn__scalar_names[c], c == TN__CD || c >= TN__CL ? 8 : 4, l);
     tn__text_put(&t, lanes, length);
     tn__text_puts(&g->functions, t.data ? t.data : "");
     g->functions.failed |= t.failed || combine.failed || init.failed;

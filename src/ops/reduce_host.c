@@ -8,51 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define IS_FLOAT 1
-#define T float
-#define S f
-#define MATH(name) name##f
-#include "ops/reduce_loops.h"
-#undef T
-#undef S
-#undef MATH
-#define T double
-#define S d
-#define MATH(name) name
-#include "ops/reduce_loops.h"
-#undef T
-#undef S
-#undef MATH
-#undef IS_FLOAT
-#define IS_FLOAT 0
-#define T int32_t
-#define U uint32_t
-#define S i
-#define LOWEST_VALUE INT32_MIN
-#include "ops/reduce_loops.h"
-#undef T
-#undef S
-#undef LOWEST_VALUE
-#define T uint32_t
-#define S u
-#define LOWEST_VALUE 0
-#include "ops/reduce_loops.h"
-#undef T
-#undef U
-#undef S
-#undef LOWEST_VALUE
-#define T int64_t
-#define U uint64_t
-#define S l
-#define LOWEST_VALUE INT64_MIN
-#include "ops/reduce_loops.h"
-#undef T
-#undef S
-#undef LOWEST_VALUE
-#define T uint64_t
-#define S m
-#define LOWEST_VALUE 0
-#include "ops/reduce_loops.h"
+#define LOOPS "ops/reduce_loops.h"
+#include "graph/each_float.h"
+#include "graph/each_integer.h"
 
 /* Of one row: per compute type, in the order of the letters. */
 typedef struct host_loops {

@@ -20,22 +20,8 @@ struct tn__phase_list {
 
 /* ---- host: the same texts as C ---- */
 
-#define IS_FLOAT 1
-#define T float
-#define S f
-#define MATH(name) name##f
-#include "ops/phase_loops.h"
-#undef T
-#undef S
-#undef MATH
-#define T double
-#define S d
-#define MATH(name) name
-#include "ops/phase_loops.h"
-#undef T
-#undef S
-#undef MATH
-#undef IS_FLOAT
+#define LOOPS "ops/phase_loops.h"
+#include "graph/each_float.h"
 
 static const struct tn__phase_list lists[] = {
 #define REDUCE(row, text) {&tn__reductions[TN__RED_##row], #text},

@@ -38,41 +38,10 @@ enum { RESULT_SUM, RESULT_SAME, RESULT_REAL };
 #undef T
 #undef MATH
 #undef IS_FLOAT
-#define IS_FLOAT 0
 #define E T
-#define T int32_t
-#define U uint32_t
-#define S i
-#define LOWEST_VALUE INT32_MIN
-#include "ops/scan_loops.h"
-#undef T
-#undef S
-#undef LOWEST_VALUE
-#define T uint32_t
-#define S u
-#define LOWEST_VALUE 0
-#include "ops/scan_loops.h"
-#undef T
-#undef U
-#undef S
-#undef LOWEST_VALUE
-#define T int64_t
-#define U uint64_t
-#define S l
-#define LOWEST_VALUE INT64_MIN
-#include "ops/scan_loops.h"
-#undef T
-#undef S
-#undef LOWEST_VALUE
-#define T uint64_t
-#define S m
-#define LOWEST_VALUE 0
-#include "ops/scan_loops.h"
-#undef T
-#undef U
-#undef S
+#define LOOPS "ops/scan_loops.h"
+#include "graph/each_integer.h"
 #undef E
-#undef LOWEST_VALUE
 
 static const tn__scan scans[] = {
 #define SCAN(name, result, init_f, init_i, combine_f, combine_i, gradient) \
@@ -149,7 +118,6 @@ static tn_status take_scratch(tn__plan *p, const shape *s)
 static tn_status generate(tn__plan *p)
 {
     static const char *const words[] = {"A", "B"}, *const names[] = {"(a)", "(b)"};
-    static const char *const scalars[] = {"float", "double", "int", "uint", "long", "ulong"};
     const tn__node *node = p->anchor;
     const tn__scan *row = node->a.along.scan;
     const tn__compute c = tn__dtypes[node->dtype].compute;
@@ -159,7 +127,7 @@ static tn_status generate(tn__plan *p)
     choose_shape(p, &s);
     TN__TRY(take_scratch(p, &s));
     tn__generator_start(&g, p, s.role, tn__plan_width(p, s.role), s.segments * (s.rows * s.columns + 1) + s.segment);
-    tn__text_add(&g.macros, "#define TA T%c\n#define TA1 %s\n#define INIT ", tn__letters[c], scalars[c]);
+    tn__text_add(&g.macros, "#define TA T%c\n#define TA1 %s\n#define INIT ", tn__letters[c], tn__scalar_names[c]);
     tn__generate_text(&g, &g.macros, row->init[kind], c, NULL, NULL, 0);
     tn__text_puts(&g.macros, "\n#define COMBINE(a, b) (");
     tn__generate_text(&g, &g.macros, row->combine[kind], c, words, names, 2);
