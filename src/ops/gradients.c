@@ -1,6 +1,5 @@
 /* Gradients of the rows, in public operations: they fuse, and can be differentiated again. */
-#include "graph/gradients.h"
-#include <tenon/ops.h>
+#include "ops/gradient.h"
 
 /* g summed over the axes along which x was broadcast. */
 static tn_tensor *back_to(tn_tensor *g, const tn_tensor *x)
@@ -16,17 +15,8 @@ static tn_tensor *back_to(tn_tensor *g, const tn_tensor *x)
     return y;
 }
 
-/* Opens a scope for the intermediate values; each gradient kept survives it. */
-#define GRADIENT(name)                                                                                                \
-    static void name##_(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g);                          \
-    tn_status tn__grad_##name(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients) \
-    {                                                                                                                 \
-        return inside_scope(name##_, operands, out, upstream, gradients);                                             \
-    }                                                                                                                 \
-    static void name##_(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g)
-
-static tn_status inside_scope(void (*body)(tn_tensor *const *, tn_tensor *, tn_tensor *, tn_tensor **), tn_tensor *const *operands,
-                              tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients)
+tn_status tn__gradient_run(tn__gradient_body body, tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream,
+                           tn_tensor **gradients)
 {
     const tn_scope scope = tn_scope_push();
     tn_tensor *found[3] = {0};
@@ -38,8 +28,6 @@ static tn_status inside_scope(void (*body)(tn_tensor *const *, tn_tensor *, tn_t
     }
     return tn_scope_pop(scope);
 }
-
-#define UNUSED (void)in, (void)out, (void)up, (void)g
 
 GRADIENT(add)
 {
