@@ -223,5 +223,6 @@ TN_API tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 
 #include <tenon/linalg.h>
 #include <tenon/movement.h>
+#include <tenon/solve.h>
 
 #endif

@@ -89,6 +89,7 @@ struct tn__node {
     union {
         struct { const struct tn__reduction *row; } reduce;
         struct { int axis; const tn__phase_list *list; const struct tn__scan *scan; } along; /* axis: place in the domain */
+        struct { int form, fault; } blocked; /* fault: the report of a pivot that fails */
         tn__lookup lookup;
         struct { uint32_t seed[2]; uint64_t position; int form; int64_t low; uint64_t span; } random;
     } a;
