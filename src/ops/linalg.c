@@ -120,15 +120,14 @@ tn_tensor *tn_matrix_power(tn_tensor *x, int n)
     if (tn__tensor_check(x, "matrix_power", "x") != TN_OK) return NULL;
     if (x->ndim < 2 || x->dim[x->ndim - 1] != x->dim[x->ndim - 2])
         return TN__NULL(TN_SHAPE, "matrix_power: x %s is no square matrix", tn__shape_text(x->ndim, x->dim));
-    if (n < 0) return TN__NULL(TN_ARGUMENT, "matrix_power: n is %d; below 0 it needs an inverse", n);
+    if (n < 0 && x->dtype != TN_F32 && x->dtype != TN_F64)
+        return TN__NULL(TN_DTYPE, "matrix_power: n is %d; not for %s below 0; allowed are f32, f64", n, tn_dtype_name(x->dtype));
     if (x->dtype == TN_BOOL) return TN__NULL(TN_DTYPE, "matrix_power: not for bool; allowed are floats, integers");
     const tn_scope scope = tn_scope_push();
     const int64_t m = x->dim[x->ndim - 1];
-    tn_tensor *y = NULL, *square = x;
-    if (n == 0) {
-        y = tn_clone(tn_expand(tn_eye(x->dtype, m, m, 0, tn_device_of(x)), tn_shape_of(x)));
-    }
-    for (int left = n; left > 0; left >>= 1) {
+    tn_tensor *y = NULL, *square = n < 0 ? tn_inv(x) : x;
+    if (n == 0) y = tn_clone(tn_expand(tn_eye(x->dtype, m, m, 0, tn_device_of(x)), tn_shape_of(x)));
+    for (unsigned left = n < 0 ? 0u - (unsigned)n : (unsigned)n; left > 0 && square; left >>= 1) {
         if (left & 1) y = y ? tn_matmul(y, square) : square;
         if (left > 1) square = tn_matmul(square, square);
     }
