@@ -225,7 +225,7 @@ static void put_step(tn__generator *g, int s)
         put_convert(g, step);
         break;
     case TN__DRAW: put_draw(g, step); break;
-    case TN__RESULT: tn__text_puts(&g->macros, "RESULT"); break;
+    case TN__RESULT: tn__text_puts(&g->macros, step->a[0] == 0 ? "RESULT" : "RESULT1"); break;
     }
     tn__text_puts(&g->macros, ";");
 }

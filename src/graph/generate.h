@@ -3,7 +3,8 @@
  * Axes of the domain get roles. For section X (P0, P1, P2 the operands' producers; E the end) the generator defines
  *   X_OUTER(o)    the places in every input at point o of the OUTER axes (row-major)
  *   X_MIDDLE(m)   the same at point m of the MIDDLE axes
- *   X_EVAL(i)     the steps for elements i … i + W - 1 of the INNER axis; results are X_VALUE
+ *   X_EVAL(i)     the steps for elements i … i + W - 1 of the INNER axis; results are X_VALUE; E's read RESULT (and RESULT1 of a
+ *                 second result), which the operation defines
  *   E_STORE(i)    stores the outputs
  * and PARAMS, the first part of the kernel's parameters, ending in a comma. */
 #ifndef TN__GENERATE_H

@@ -52,7 +52,7 @@ struct tn__plan;
 typedef struct tn__op {
     const char *name;
     bool fusable;    /* elementwise: any number of these share a kernel */
-    /* The reference: computes all results of a node on host operands. out[i] is result i's memory. */
+    /* The reference: computes the results of a node on host operands. out[i] is result i's memory, NULL where unwanted. */
     tn_status (*host)(const tn__node *node, void *const *out);
     /* Structured operations. arrange refines the plan's domain (groups, order of axes); generate writes the program and
      * chooses its shape; launch enqueues. NULL for fusable ones. */
@@ -76,10 +76,15 @@ struct tn__node {
     int rank, kept;
     int64_t dim[TN_MAX_AXES + 1];
     int inputs, results;
-    tn__value *out[TN__MAX_RESULTS]; /* not counted: a value detaches itself when it dies */
+    tn__value *out[TN__MAX_RESULTS]; /* not counted: a value detaches itself when it dies; NULL: gone, or never wanted */
     union {
         struct { const struct tn__reduction *row; } reduce;
-        struct { int axis; const tn__phase_list *list; const struct tn__scan *scan; } along; /* axis: place in the domain */
+        struct { /* axis: place in the domain */
+            int axis;
+            const tn__phase_list *list;
+            const struct tn__scan *scan;
+            bool descending;
+        } along;
         struct { uint32_t seed[2]; uint64_t position; int form; int64_t low; uint64_t span; } random;
     } a;
     /* graph bookkeeping, under the device's graph lock */
@@ -110,8 +115,11 @@ tn__node *tn__node_new(const tn__op *op, int inputs);
 void tn__node_operand(tn__node *node, int i, tn_tensor *x, const int64_t *stride);
 void tn__node_free(tn__node *node);
 /* Chooses the result layout (the axis order of the first operand of full shape without zero strides; row-major when
- * `fixed`), turns the node's axes into memory order, records the node or runs it (host), and gives a handle on result 0.
- * The node's kept axes are the result's logical shape. Frees the node on failure; NULL. */
+ * `fixed`), turns the node's axes into memory order, records the node or runs it (host), and gives handles on its results,
+ * which share the layout: *out[r] on result r, of dtype[r]; out[r] is NULL where it is not wanted, one is wanted at least.
+ * The node's kept axes are the results' logical shape. On failure frees the node, and all wanted handles are NULL. */
+tn_status tn__record_results(tn__node *node, tn__device *device, const tn_dtype *dtype, bool fixed, tn_tensor **const *out);
+/* The same for a node's only result. */
 tn_tensor *tn__record(tn__node *node, tn__device *device, tn_dtype dtype, bool fixed);
 /* While paused, TENON_EAGER does not run what this thread records. Calls nest. */
 void tn__eager_pause(void);
