@@ -8,6 +8,7 @@
 #define TENON_OPS_H
 
 #include <tenon/reduce.h>
+#include <tenon/sort.h>
 #include <tenon/tensor.h>
 
 #ifdef __cplusplus
