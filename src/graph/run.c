@@ -164,6 +164,7 @@ static void settle(run *r)
             if (!from) continue;
             from->uses++;
             from->newly_read = from->newly_read || !was_fused(node);
+            from->store = from->store || (k == 1 && node->op == &tn__op_lookup); /* a table */
             if (from->home && from->home != home) from->shared = true;
             if (!from->home) from->home = home;
         }
