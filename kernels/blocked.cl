@@ -15,12 +15,12 @@
  *
  * failure: the report of a pivot that is 0, or of Cholesky's not above 0, and NaN goes on for it; 0: LU takes any.
  * An item takes `per` units. NB, SEGMENT and per keep its rounds, of all loops together, below what llvmpipe allows. */
-#define AT(i, c) work[(i) * pitch + (c)]
+#define ELEMENT(i, c) work[(i) * pitch + (c)]
 #if !SOLVE
-#define TRIANGLE(i, k) AT(i, k)
+#define TRIANGLE(i, k) ELEMENT(i, k)
 #endif
 
-#define SHAPE                                                                                                           \
+#define SHAPE                                                                                      \
     const IDX n, const IDX columns, const IDX pitch, const IDX a_rs, const IDX a_cs, const IDX j0, \
         const IDX units, const IDX per, const IDX failure
 #if DEEP
@@ -28,8 +28,8 @@
 #else
 #define GROUP
 #endif
-#define FOR_UNITS(first)                                                             \
-    const IDX begin = (IDX)(first) * per, end = min(begin + per, units);             \
+#define FOR_UNITS(first)                                                 \
+    const IDX begin = (IDX)(first) * per, end = min(begin + per, units); \
     for (IDX u = begin; u < end; u++)
 
 /* The first `count` of W neighbours, or all; the others are 0. */
@@ -64,15 +64,15 @@ static void store_some(__global T *to, IDX count, TW v)
 #else
 #define DIVIDED(x, i) (x)
 #endif
-#define SUBSTITUTE(c)                                                                                       \
-    {                                                                                                       \
-        TW x[NB];                                                                                           \
-        for (int k = 0; k < (int)(j1 - j0); k++) {                                                          \
-            TW rest = load_some(&AT(j0 + k, c), columns - (c));                                             \
-            for (int m = 0; m < k; m++) rest -= (TW)(TRIANGLE(j0 + k, j0 + m)) * x[m];                      \
-            x[k] = DIVIDED(rest, j0 + k);                                                                   \
-            store_some(&AT(j0 + k, c), columns - (c), x[k]);                                                \
-        }                                                                                                   \
+#define SUBSTITUTE(c)                                                                  \
+    {                                                                                  \
+        TW x[NB];                                                                      \
+        for (int k = 0; k < (int)(j1 - j0); k++) {                                     \
+            TW rest = load_some(&ELEMENT(j0 + k, c), columns - (c));                   \
+            for (int m = 0; m < k; m++) rest -= (TW)(TRIANGLE(j0 + k, j0 + m)) * x[m]; \
+            x[k] = DIVIDED(rest, j0 + k);                                              \
+            store_some(&ELEMENT(j0 + k, c), columns - (c), x[k]);                      \
+        }                                                                              \
     }
 
 __kernel GROUP void take(PARAMS SHAPE)
@@ -93,7 +93,7 @@ __kernel GROUP void take(PARAMS SHAPE)
         OPERAND_EVAL(c)
         VSTORE(work, i * pitch + c, OPERAND_VALUE);
 #if LU
-        if (c == 0) AT(i, n) = (T)i;
+        if (c == 0) ELEMENT(i, n) = (T)i;
 #endif
     }
 }
@@ -120,7 +120,7 @@ static IDX find_pivot(__global const T *work, IDX n, IDX pitch, IDX j, int lane,
     T best = -1;
     IDX at = j;
     for (IDX i = j + lane; i < n; i += L) {
-        const T v = fabs(AT(i, j));
+        const T v = fabs(ELEMENT(i, j));
         if (v > best) best = v, at = i;
     }
     most[lane] = best, place[lane] = at;
@@ -146,36 +146,36 @@ __kernel __attribute__((reqd_work_group_size(L, 1, 1))) void block(PARAMS SHAPE)
 #if LU
             const IDX from = find_pivot(work, n, pitch, j, lane, most, place);
             for (IDX c = lane; from != j && c <= n; c += L) {
-                const T x = AT(j, c);
-                AT(j, c) = AT(from, c);
-                AT(from, c) = x;
+                const T x = ELEMENT(j, c);
+                ELEMENT(j, c) = ELEMENT(from, c);
+                ELEMENT(from, c) = x;
             }
             BARRIER;
-            T pivot = AT(j, j);
+            T pivot = ELEMENT(j, j);
             const int fails = failure != 0 && pivot == 0;
             if (fails) pivot = NAN;
             for (IDX i = j + 1 + lane; i < n; i += L) {
-                const T x = AT(i, j), factor = pivot == 0 ? x : x / pivot;
-                AT(i, j) = factor;
-                for (IDX c = j + 1; c < j1; c++) AT(i, c) -= factor * AT(j, c);
+                const T x = ELEMENT(i, j), factor = pivot == 0 ? x : x / pivot;
+                ELEMENT(i, j) = factor;
+                for (IDX c = j + 1; c < j1; c++) ELEMENT(i, c) -= factor * ELEMENT(j, c);
             }
             BARRIER;
-            if (lane == 0) AT(j, n + 1) = from == j ? 1 : -1;
+            if (lane == 0) ELEMENT(j, n + 1) = from == j ? 1 : -1;
 #else
-            T pivot = AT(j, j);
-            for (IDX k = j0; k < j; k++) pivot -= AT(j, k) * AT(j, k);
+            T pivot = ELEMENT(j, j);
+            for (IDX k = j0; k < j; k++) pivot -= ELEMENT(j, k) * ELEMENT(j, k);
             const int fails = !(pivot > 0);
             pivot = fails ? NAN : sqrt(pivot);
             for (IDX i = j + 1 + lane; i < n; i += L) {
-                T rest = AT(i, j);
-                for (IDX k = j0; k < j; k++) rest -= AT(i, k) * AT(j, k);
-                AT(i, j) = rest / pivot;
+                T rest = ELEMENT(i, j);
+                for (IDX k = j0; k < j; k++) rest -= ELEMENT(i, k) * ELEMENT(j, k);
+                ELEMENT(i, j) = rest / pivot;
             }
-            for (IDX c = j + 1 + lane; c < n; c += L) AT(j, c) = 0;
+            for (IDX c = j + 1 + lane; c < n; c += L) ELEMENT(j, c) = 0;
             BARRIER;
 #endif
-            if (lane == 0) AT(j, j) = pivot;
-            if (lane == 0 && fails) report(fault, (int)failure, u, j);
+            if (lane == 0) ELEMENT(j, j) = pivot;
+            if (lane == 0 && fails) report_fault(fault, (int)failure, u, j);
         }
 #if LU
         for (IDX c = j1 + lane * W; c < n; c += L * W) SUBSTITUTE(c)
@@ -202,17 +202,17 @@ __kernel GROUP void update(PARAMS SHAPE)
         for (int k = 0; k < NB; k++) {
 #if CHOLESKY
             T lanes[W];
-            for (int w = 0; w < W; w++) lanes[w] = c + w < n ? AT(c + w, j0 + k) : (T)0;
+            for (int w = 0; w < W; w++) lanes[w] = c + w < n ? ELEMENT(c + w, j0 + k) : (T)0;
             x[k] = VLOAD(lanes, 0);
 #else
-            x[k] = load_some(&AT(j0 + k, c), columns - c);
+            x[k] = load_some(&ELEMENT(j0 + k, c), columns - c);
 #endif
         }
         for (IDX i = CHOLESKY ? max(i0, c) : i0; i < i1; i++) {
-            TW rest = load_some(&AT(i, c), columns - c);
+            TW rest = load_some(&ELEMENT(i, c), columns - c);
 #pragma unroll
             for (int k = 0; k < NB; k++) rest -= (TW)(TRIANGLE(i, j0 + k)) * x[k];
-            store_some(&AT(i, c), columns - c, rest);
+            store_some(&ELEMENT(i, c), columns - c, rest);
         }
     }
 }

@@ -66,6 +66,7 @@ tenon_suite(matmul     host pocl pocl-wide rusticl rusticl-deep  ASAN host pocl 
 tenon_suite(linalg     host pocl rusticl)
 tenon_suite(solve      host pocl pocl-wide rusticl rusticl-deep  ASAN host  TIMEOUT 900)
 tenon_suite(index      host pocl rusticl oclgrind  ASAN host)
+tenon_suite(scatter    host pocl rusticl  ASAN host)
 tenon_suite(device_memory host pocl rusticl both oclgrind  ASAN host pocl TSAN host pocl)
 tenon_suite(device_programs pocl rusticl oclgrind  ASAN pocl)
 tenon_suite(tool       host pocl rusticl none oclgrind)

@@ -313,6 +313,7 @@ START_TEST(operands_are_windows_and_pending_values)
     check_view(tn_slice(tn_slice(x, -1, 1, 20, 2), -2, 1, 20, 2), 2);
     check_view(tn_add(tn_mul(x, tn_float(0.5)), tn_eye(TN_F32, 20, 20, 0, test_device())), 1);
     check_view(tn_permute(tn_reshape(x, TN_SHAPE(6, 20, 20)), TN_AXES(0, 2, 1)), 0);
+    check_view(tn_index_select(tn_reshape(x, TN_SHAPE(6, 20, 20)), 0, test_i64(TN_SHAPE(2), {5, -4})), 0);
     free(a);
 }
 END_TEST

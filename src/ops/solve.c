@@ -57,16 +57,13 @@ tn_status tn_slogdet(tn_tensor *x, tn_tensor **sign, tn_tensor **logabsdet)
     *sign = *logabsdet = NULL;
     TN__TRY(tn__square_check("slogdet", "x", x));
     const tn_scope scope = tn_scope_push();
-    tn_tensor *lu = tn__factor(&op_slogdet, TN__LU, TN__FAULT_NONE, x), *s = NULL, *l = NULL;
+    tn_tensor *lu = tn__factor(&op_slogdet, TN__LU, TN__FAULT_NONE, x), *made[2] = {NULL}, **const out[2] = {sign, logabsdet};
     if (lu) {
-        s = tn_prod(tn_mul(tn_sign(diagonal_of(lu)), signs_of(lu)), TN_AXES(-1), false);
-        l = tn_sum(tn_log(tn_abs(diagonal_of(lu))), TN_AXES(-1), false);
+        made[0] = tn_prod(tn_mul(tn_sign(diagonal_of(lu)), signs_of(lu)), TN_AXES(-1), false);
+        made[1] = tn_sum(tn_log(tn_abs(diagonal_of(lu))), TN_AXES(-1), false);
     }
-    tn__recorded(&op_slogdet, NULL, &x, 1, l);
-    if (s && l) tn_keep(s), tn_keep(l);
-    TN__TRY(tn_scope_pop(scope));
-    *sign = s, *logabsdet = l;
-    return TN_OK;
+    tn__recorded(&op_slogdet, NULL, &x, 1, made[1]);
+    return tn__leave_both(scope, made, out);
 }
 
 tn_tensor *tn_logdet(tn_tensor *x)
