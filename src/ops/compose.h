@@ -20,4 +20,7 @@ static inline tn_tensor *tn__leave(tn_scope scope, tn_tensor *y)
     return NULL;
 }
 
+/* A factor of x (pointwise.c): a whole number for integers. NULL with an error. */
+tn_tensor *tn__factor(const char *function, const tn_tensor *x, double value);
+
 #endif
