@@ -13,8 +13,24 @@ static const long double bernoulli[] = {1 / 6.0L,  -1 / 30.0L,     1 / 42.0L, -1
                                         5 / 66.0L, -691 / 2730.0L, 7 / 6.0L,  -3617 / 510.0L};
 enum { NUMBERS = sizeof bernoulli / sizeof *bernoulli };
 
+/* From its zero on, here in two parts, as the sum of (x - zero) / ((k + zero) (k + x)), with the end of the sum by the series. */
+static long double digamma_near_zero(long double x)
+{
+    const long double zero = 0x1.762d86356be3fp+0L, d = x - zero - 9.549995429965697715184199e-17L, far = x + 40,
+                      far_zero = zero + 40;
+    long double sum = log1pl(d / far_zero) + d / (2 * far * far_zero), power = 1, power_zero = 1;
+    for (int k = 0; k < 40; k++) sum += d / ((zero + k) * (x + k));
+    for (int k = 0; k < NUMBERS; k++) {
+        power /= far * far;
+        power_zero /= far_zero * far_zero;
+        sum -= bernoulli[k] * (power - power_zero) / (2 * k + 2);
+    }
+    return sum;
+}
+
 long double special_digamma(long double x)
 {
+    if (x > 1 && x < 2) return digamma_near_zero(x);
     if (x < 0) {
         const long double r = x - rintl(x);
         return r == 0 || isinf(x) ? (long double)NAN : special_digamma(1 - x) - pi() / tanl(pi() * r);
