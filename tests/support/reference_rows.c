@@ -281,5 +281,8 @@ reference_number reference_row(int row, tn_dtype dtype, const reference_number *
 {
     *slack = 0;
     if (row == TN__ROW_where) return reference_float(n[0]) != 0 ? n[1] : n[2];
-    return lines[row].given ? given_line(&lines[row], dtype, n, slack) : row_text(row, dtype, n);
+    if (lines[row].given) return given_line(&lines[row], dtype, n, slack);
+    const reference_number out = row_text(row, dtype, n);
+    if (reference_may_flush(out)) *slack = INFINITY; /* on the way digits may have been lost below the range */
+    return out;
 }

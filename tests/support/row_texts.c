@@ -18,6 +18,7 @@
 #undef S
 #undef MATH
 #undef IS_FLOAT
+#include "graph/each_float.h"
 #undef TEXT
 #define TEXT(f, i, b) i
 #include "graph/each_integer.h"
@@ -30,6 +31,20 @@
 #define S b
 #define LOWEST_VALUE 0
 #include LOOPS
+
+static long double own_text(int row, tn_dtype dtype, long double a, long double b, long double c)
+{
+    const double *limit = tn__dtypes[dtype].limit;
+    if (dtype == TN_F64) return (long double)texts_d[row]((double)a, (double)b, (double)c, limit);
+    return (long double)texts_f[row]((float)a, (float)b, (float)c, limit);
+}
+
+static long double float_text(int row, tn_dtype dtype, const reference_number *n)
+{
+    const long double a = reference_float(n[0]), b = reference_float(n[1]), c = reference_float(n[2]);
+    const long double wide = texts_x[row](a, b, c, tn__dtypes[dtype].limit), own = own_text(row, dtype, a, b, c);
+    return own == 0 || !isfinite(own) ? own : wide;
+}
 
 static reference_int integer_text(int row, tn_dtype dtype, reference_int a, reference_int b, reference_int c)
 {
@@ -48,7 +63,7 @@ reference_number row_text(int row, tn_dtype dtype, const reference_number *n)
     const bool real = tn_dtype_is_float(dtype), truth = tn__rows[row].result == TN__TO_BOOL;
     reference_number out = {.dtype = truth ? TN_BOOL : dtype};
     if (real)
-        out.f = texts_x[row](reference_float(n[0]), reference_float(n[1]), reference_float(n[2]), tn__dtypes[dtype].limit);
+        out.f = float_text(row, dtype, n);
     else
         out.i = reference_wrapped(dtype, integer_text(row, dtype, n[0].i, n[1].i, n[2].i));
     if (truth && real) out.i = out.f != 0;

@@ -1,9 +1,10 @@
 /* A third meaning of the rows' text, beside C in the row's own type and OpenCL C: plain C on one element, with floats in long double.
  *
  * It is what a row is held against that has no line in references.def. Of floats, the text with 11 bits more: the roundings,
- * cancellations and overflows on the way of f32 and f64, on every device, have to stay within the row's bound. Of integers,
- * where it is exact, the text in the compute type: devices have to do the same. It cannot tell that the text is another
- * function than the one meant; for rows whose text is more than a composition of named functions, write a line. */
+ * and cancellations of f32 and f64, on every device, have to stay within the row's bound. Where the text in the row's own type
+ * gives 0, an infinity or NaN, that counts: an intermediate value may have left the range. Of integers, where it is exact, the
+ * text in the compute type: devices have to do the same. It cannot tell that the text is another function than the one meant,
+ * nor that it overflows on the way to an ordinary number; where that matters, write a line. */
 #ifndef ROW_TEXTS_H
 #define ROW_TEXTS_H
 
