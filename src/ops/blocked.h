@@ -37,7 +37,7 @@ tn_status tn__square_check(const char *function, const char *argument, const tn_
 /* Checks a [..., n, n] and b [..., n, k] and brings them to one device and dtype; what that makes belongs to the caller's scope. */
 tn_status tn__system_check(const char *function, tn_tensor **a, tn_tensor **b);
 /* A factor of x; fault: the report of a pivot that fails (device/fault.h), TN__FAULT_NONE: an LU takes any. */
-tn_tensor *tn__factor(const tn__op *op, int form, int fault, tn_tensor *x);
+tn_tensor *tn__factorize(const tn__op *op, int form, int fault, tn_tensor *x);
 /* X of A X = B; a [..., n, n], or what TN__LU left of it; b [..., n, k]; batches broadcast. */
 tn_tensor *tn__substitute(const tn__op *op, int form, tn_tensor *a, tn_tensor *b);
 tn__node *tn__blocked_node(const tn__op *op, int form, int inputs, const tn_shape *batch, int64_t n, int64_t columns,

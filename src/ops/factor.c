@@ -116,7 +116,7 @@ double tn__factor_cost(const tn__node *node)
     return (double)tn__node_count(node) * n * (node->a.blocked.form == TN__CHOLESKY ? 1 : 2) / 3;
 }
 
-tn_tensor *tn__factor(const tn__op *op, int form, int fault, tn_tensor *x)
+tn_tensor *tn__factorize(const tn__op *op, int form, int fault, tn_tensor *x)
 {
     tn__device *device = tn__tensor_device(x);
     const tn_shape batch = tn_shape_make(x->ndim - 2, x->dim);
@@ -150,7 +150,7 @@ tn_tensor *tn_cholesky(tn_tensor *x, bool upper)
     if (tn__square_check("cholesky", "x", x) != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
     tn_tensor *a = upper ? tn_transpose(x, -2, -1) : x;
-    tn_tensor *y = a ? tn__factor(&op_cholesky, TN__CHOLESKY, TN__FAULT_cholesky, a) : NULL;
+    tn_tensor *y = a ? tn__factorize(&op_cholesky, TN__CHOLESKY, TN__FAULT_cholesky, a) : NULL;
     tn__recorded(&op_cholesky, NULL, &a, 1, y);
     return tn__leave(scope, upper ? tn_transpose(y, -2, -1) : y);
 }

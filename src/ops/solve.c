@@ -36,7 +36,7 @@ tn_tensor *tn_det(tn_tensor *x)
 {
     if (tn__square_check("det", "x", x) != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
-    tn_tensor *lu = tn__factor(&op_det, TN__LU, TN__FAULT_NONE, x), *y = NULL;
+    tn_tensor *lu = tn__factorize(&op_det, TN__LU, TN__FAULT_NONE, x), *y = NULL;
     if (lu) y = tn_prod(tn_mul(diagonal_of(lu), signs_of(lu)), TN_AXES(-1), false);
     tn__recorded(&op_det, NULL, &x, 1, y);
     return tn__leave(scope, y);
@@ -57,7 +57,7 @@ tn_status tn_slogdet(tn_tensor *x, tn_tensor **sign, tn_tensor **logabsdet)
     *sign = *logabsdet = NULL;
     TN__TRY(tn__square_check("slogdet", "x", x));
     const tn_scope scope = tn_scope_push();
-    tn_tensor *lu = tn__factor(&op_slogdet, TN__LU, TN__FAULT_NONE, x), *made[2] = {NULL}, **const out[2] = {sign, logabsdet};
+    tn_tensor *lu = tn__factorize(&op_slogdet, TN__LU, TN__FAULT_NONE, x), *made[2] = {NULL}, **const out[2] = {sign, logabsdet};
     if (lu) {
         made[0] = tn_prod(tn_mul(tn_sign(diagonal_of(lu)), signs_of(lu)), TN_AXES(-1), false);
         made[1] = tn_sum(tn_log(tn_abs(diagonal_of(lu))), TN_AXES(-1), false);
@@ -80,7 +80,7 @@ tn_tensor *tn_logdet(tn_tensor *x)
 /* X of A X = B: P A = L U, so L Y = P B and U X = Y. op: of the factors, and behind it of the substitution. */
 static tn_tensor *solve_system(const tn__op *op, int fault, tn_tensor *a, tn_tensor *b)
 {
-    tn_tensor *lu = tn__factor(op, TN__LU, fault, a), *y = lu ? tn__substitute(op + 1, TN__LOWER_LU, lu, b) : NULL;
+    tn_tensor *lu = tn__factorize(op, TN__LU, fault, a), *y = lu ? tn__substitute(op + 1, TN__LOWER_LU, lu, b) : NULL;
     if (!y) return NULL;
     tn_tensor *upper = tn_flip(tn_slice(lu, -1, 0, a->dim[a->ndim - 1], 1), TN_AXES(-2, -1)), *right = tn_flip(y, TN_AXES(-2));
     return upper && right ? tn_flip(tn__substitute(op + 1, TN__LOWER, upper, right), TN_AXES(-2)) : NULL;
