@@ -1,5 +1,5 @@
 # Checks that need no device: who includes whom, public headers alone, what the library exports and
-# needs, whether the catalogue of operations is whole.
+# needs, whether the catalogue of operations is whole and has what NumPy and PyTorch have.
 # Included by tests/CMakeLists.txt.
 
 add_test(NAME layers COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/layers/check.sh ${PROJECT_SOURCE_DIR})
@@ -16,7 +16,8 @@ add_test(NAME exports COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/exports.sh
 if(TARGET tenon_command)
   add_test(NAME catalog COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/catalog.sh $<TARGET_FILE:tenon_command>
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/docs)
-  set_tests_properties(catalog PROPERTIES LABELS sources TIMEOUT 60)
+  add_test(NAME names COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/names.sh $<TARGET_FILE:tenon_command>)
+  set_tests_properties(catalog names PROPERTIES LABELS sources TIMEOUT 60)
 endif()
 
 set_tests_properties(layers layers.selftest headers exports PROPERTIES

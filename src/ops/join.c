@@ -1,5 +1,5 @@
-/* Joining: concat, stack and relatives, roll, pad. The result is fresh memory whose slices are assigned, one after the other: each is one
- * copying kernel that computes the entry's pending expression on its way, and no kernel of its own is needed. */
+/* Joining: concat, stack and relatives, roll, pad. The result is fresh memory whose slices are assigned, one after the other:
+ * each is one copying kernel that computes the entry's pending expression on its way, and no kernel of its own is needed. */
 #include "ops/compose.h"
 #include "base/alloc.h"
 #include "graph/move.h"
