@@ -3,8 +3,8 @@
 # docs/ops.md is what the command writes.
 tenon=$1 include=$2 docs=$3
 listed=$("$tenon" ops --json | sed -n 's/.*"name": "\([a-z0-9_]*\)".*/\1/p' | sort)
-public=$(sed -n 's/^TN_API tn_tensor \*tn_\([a-z0-9_]*\)(.*/\1/p' "$include"/tenon/tensor.h "$include"/tenon/ops.h \
-    "$include"/tenon/reduce.h "$include"/tenon/movement.h "$include"/tenon/linalg.h | grep -vxE 'keep|retain' | sort)
+public=$(find "$include/tenon" -name '*.h' ! -name io.h -exec sed -n 's/^TN_API tn_tensor \*tn_\([a-z0-9_]*\)(.*/\1/p' {} + |
+    grep -vxE 'keep|retain' | sort)
 [ -n "$listed" ] && [ -n "$public" ] || { echo "no operations found"; exit 1; }
 failed=0
 for name in $public; do

@@ -7,6 +7,7 @@
 #ifndef TENON_OPS_H
 #define TENON_OPS_H
 
+#include <tenon/index.h>
 #include <tenon/reduce.h>
 #include <tenon/tensor.h>
 

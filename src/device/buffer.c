@@ -1,5 +1,6 @@
 /* What goes in and out of buffers. */
 #include "device/backend.h"
+#include "device/fault.h"
 
 tn_status tn__buffer_check(const tn__buffer *b)
 {
@@ -33,5 +34,5 @@ tn_status tn__buffer_read(tn__buffer *from, uint64_t offset, void *to, uint64_t 
     TN__TRY(check_range(from, offset, bytes));
     TN__TRY(device->backend->read(device, from->memory, offset, to, bytes));
     atomic_fetch_add_explicit(&device->read, bytes, memory_order_relaxed);
-    return TN_OK;
+    return tn__fault_take(device);
 }

@@ -123,6 +123,9 @@ struct tn__device {
     tn__buffer *oldest, *newest; /* of the cache, by time of release */
     tn__buffer *live;            /* those in use */
     atomic_ullong launches, built, loaded, written, read;
+    tn__mutex fault_lock;
+    tn__buffer *faults;     /* the error word (fault.h), made at first use */
+    atomic_bool fault_due;  /* a kernel that may have reported was enqueued since it was last looked at */
     atomic_int group_bound; /* smallest work-group limit a kernel was given so far; 0: none */
     /* graph */
     tn__mutex graph_lock;   /* recording, claims; never held while building or waiting */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/settings.h"
+#include "device/fault.h"
 
 static tn__mutex lock = TN__MUTEX_INIT; /* of everything here */
 static tn__found listed;
@@ -25,6 +26,7 @@ static tn__device host = {
     .fast_fma = true,
     .open_lock = TN__MUTEX_INIT,
     .memory_lock = TN__MUTEX_INIT,
+    .fault_lock = TN__MUTEX_INIT,
     .graph_lock = TN__MUTEX_INIT,
     .run_lock = TN__MUTEX_INIT,
     .info = {.name = "host",
@@ -78,6 +80,7 @@ static tn__device *take_struct(void)
         generation = device->generation;
         tn__mutex_destroy(&device->open_lock);
         tn__mutex_destroy(&device->memory_lock);
+        tn__mutex_destroy(&device->fault_lock);
         tn__mutex_destroy(&device->graph_lock);
         tn__mutex_destroy(&device->run_lock);
         memset(device, 0, sizeof *device);
@@ -88,6 +91,7 @@ static tn__device *take_struct(void)
     device->generation = generation;
     tn__mutex_init(&device->open_lock);
     tn__mutex_init(&device->memory_lock);
+    tn__mutex_init(&device->fault_lock);
     tn__mutex_init(&device->graph_lock);
     tn__mutex_init(&device->run_lock);
     return device;
@@ -271,6 +275,7 @@ tn__device *tn__device_find(const char *name)
 static void close_device(tn__device *device)
 {
     if (close_hook) close_hook(device);
+    tn__fault_close(device, device->process == tn__process_id());
     tn__memory_close(device, device->process == tn__process_id());
 }
 

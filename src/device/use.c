@@ -1,11 +1,13 @@
 /* What the layers above call on an open device, and the public calls about its memory. */
+#include "device/fault.h"
 #include "device/registry.h"
 
 tn_status tn__device_finish(tn__device *device)
 {
     TN__TRY(tn__device_check(device));
     if (!device->is_host && atomic_load(&device->opened) != 1) return TN_OK; /* nothing was ever queued */
-    return device->backend->finish(device);
+    TN__TRY(device->backend->finish(device));
+    return tn__fault_take(device);
 }
 
 tn__kernel *tn__kernel_get(tn__device *device, const char *text, size_t length, const char *name)
@@ -24,7 +26,10 @@ tn_status tn__launch(tn__kernel *kernel, const tn__argument *arguments, int coun
 {
     tn__device *device = kernel->device;
     TN__TRY(tn__device_check(device));
-    return device->backend->launch(kernel, arguments, count, global, local);
+    TN__TRY(device->backend->launch(kernel, arguments, count, global, local));
+    for (int i = 0; i < count; i++)
+        if (arguments[i].buffer && arguments[i].buffer == device->faults) tn__fault_expect(device);
+    return TN_OK;
 }
 
 /* ---- memory by name ---- */

@@ -131,22 +131,21 @@ static tn__number number_of(const tn_tensor *x)
 }
 
 /* The number an immediate operand is, in the compute type of d. */
-static tn_status take_number(const tn__row *row, const tn_tensor *x, tn_dtype d, tn__number *out)
+static tn_status take_number(const char *function, const tn_tensor *x, tn_dtype d, tn__number *out)
 {
     const tn__number n = number_of(x);
     if (!tn__number_fits(n, d))
-        return tn__fail(TN_OVERFLOW, "%s: the scalar %.0f does not fit %s", row->name, tn__number_double(n), tn_dtype_name(d));
+        return tn__fail(TN_OVERFLOW, "%s: the scalar %.0f does not fit %s", function, tn__number_double(n), tn_dtype_name(d));
     *out = d == TN_BOOL ? tn__number_to(n, TN_BOOL) : tn__number_to_compute(n, tn__dtypes[d].compute);
     return TN_OK;
 }
 
-/* Operand i of the node: a number, or the tensor in dtype d; one without axes keeps the compute type's precision. */
-static tn_status take_operand(tn__node *node, int i, tn_tensor *x, tn_dtype d, const tn_shape *shape)
+tn_status tn__node_take(tn__node *node, int i, const char *function, tn_tensor *x, tn_dtype d, const tn_shape *shape)
 {
     int64_t stride[TN_MAX_AXES];
     if (goes_anywhere(x)) {
         node->in[i].dtype = tn__compute_dtype[tn__dtypes[d].compute];
-        return take_number(node->row, x, d, &node->in[i].number);
+        return take_number(function, x, d, &node->in[i].number);
     }
     tn_tensor *cast = NULL;
     if (x->dtype != d) {
@@ -197,10 +196,10 @@ static tn_tensor *record_row(const tn__row *row, tn_tensor *const *operands, tn_
         }
         if (row->inputs == TN__CHOOSE && i == 0 && operands[0]->dtype != TN_BOOL) {
             tn_tensor *truth = tn__cast(operands[0], TN_BOOL, false); /* any number counts by being non-zero */
-            const tn_status s = truth ? take_operand(node, i, truth, d, &shape) : tn_last_status();
+            const tn_status s = truth ? tn__node_take(node, i, row->name, truth, d, &shape) : tn_last_status();
             tn_release(truth);
             if (s == TN_OK) continue;
-        } else if (take_operand(node, i, operands[i], d, &shape) == TN_OK)
+        } else if (tn__node_take(node, i, row->name, operands[i], d, &shape) == TN_OK)
             continue;
         tn__node_free(node);
         return NULL;

@@ -171,11 +171,29 @@ static int build_operand(builder *b, const tn__node *node, const mapping *m, int
     return build(b, in->value, &inner);
 }
 
+static int build_lookup(builder *b, const tn__node *node, const mapping *m, tn__step step)
+{
+    const tn__lookup *lookup = &node->a.lookup;
+    const int64_t numbers[3] = {lookup->count, lookup->step, lookup->fault};
+    tn__window inner;
+    push_window(b->plan, node, m, &node->in[1], &inner);
+    if ((step.a[0] = build_operand(b, node, m, 0)) < 0) return step.a[0];
+    if ((step.a[1] = add_input(b, node->in[1].value, node->in[1].dtype, &inner)) < 0) return step.a[1];
+    b->plan->inputs[step.a[1]].table = true;
+    b->plan->inputs[step.a[1]].reach = (lookup->step < 0 ? -lookup->step : lookup->step) * (lookup->count - 1);
+    for (int i = 0; i < 3; i++)
+        if ((step.a[i + 2] = number_step(b, (tn__number){.compute = TN__CL, .l = numbers[i]}, TN_I64)) < 0) return step.a[i + 2];
+    step.kind = TN__LOOKUP;
+    b->plan->looks = true;
+    return add_step(b, step);
+}
+
 static int build_node(builder *b, tn__value *value, const mapping *m, const tn__window *w)
 {
     const tn__node *node = value->node;
     tn__step step = {.from = node->dtype, .dtype = value->dtype, .row = node->row, .node = node, .value = value, .window = *w};
     if (++b->operations > TN__NODE_OPERATIONS + 8) return TOO_MANY;
+    if (node->op == &tn__op_lookup) return build_lookup(b, node, m, step);
     if (node->inputs == 0) { /* a random generator: its element's number is the window itself */
         step.kind = TN__DRAW;
         const uint64_t seed = node->a.random.seed[0] | (uint64_t)node->a.random.seed[1] << 32;
@@ -317,6 +335,7 @@ static void clear_steps(tn__plan *p)
         tn__buffer_release(p->outputs[i].bytes);
     }
     p->steps_count = p->inputs_count = p->numbers_count = p->outputs_count = 0;
+    p->looks = false;
 }
 
 void tn__plan_free(tn__plan *p)
@@ -438,7 +457,8 @@ static tn__node *find_anchor(const tn__request *r)
     tn__value *at = r->values[0];
     while (at->node && at->node->op->fusable) {
         tn__value *onward = NULL;
-        for (int i = 0; i < at->node->inputs; i++) {
+        const int inputs = at->node->op == &tn__op_lookup ? 1 : at->node->inputs; /* a table is read at places of its own */
+        for (int i = 0; i < inputs; i++) {
             tn__value *v = at->node->in[i].value;
             if (!v || !v->node || v->count != at->count || r->choose(NULL, v, r->user) != TN__INLINE) continue;
             if (!onward || (!v->node->op->fusable && onward->node->op->fusable)) onward = v;

@@ -45,6 +45,15 @@ enum { TN__ROW_NONE = -1,
        TN__ROWS };
 extern const tn__row tn__rows[TN__ROWS];
 
+/* Elements of a table, found by an index (operand 0) or by their value; operand 1 is the table's window without the axis that
+ * is looked along. */
+typedef enum tn__lookup_form { TN__GATHER, TN__SEARCH_LEFT, TN__SEARCH_RIGHT } tn__lookup_form;
+typedef struct tn__lookup {
+    tn__lookup_form form;
+    int64_t count, step; /* elements along that axis, and from one to the next */
+    int fault;           /* GATHER: the report of an index out of range (device/fault.h) */
+} tn__lookup;
+
 typedef struct tn__phase_list tn__phase_list;
 struct tn__plan;
 
@@ -80,6 +89,7 @@ struct tn__node {
     union {
         struct { const struct tn__reduction *row; } reduce;
         struct { int axis; const tn__phase_list *list; const struct tn__scan *scan; } along; /* axis: place in the domain */
+        tn__lookup lookup;
         struct { uint32_t seed[2]; uint64_t position; int form; int64_t low; uint64_t span; } random;
     } a;
     /* graph bookkeeping, under the device's graph lock */
@@ -130,10 +140,21 @@ void tn__graph_start(void);
 tn_tensor *tn__elementwise(const tn__row *row, tn_tensor *const *operands);
 /* Another dtype (or a plain copy) as a node of its own; result row-major when fixed. */
 tn_tensor *tn__cast(tn_tensor *x, tn_dtype dtype, bool fixed);
+/* Sets operand i of a node to x in dtype d, broadcast to shape; a 0-d host tensor becomes a number, one without axes keeps the
+ * compute type's precision. */
+tn_status tn__node_take(tn__node *node, int i, const char *function, tn_tensor *x, tn_dtype d, const tn_shape *shape);
 /* The device operands share; 0-d host tensors go along. NULL with an error naming all. *moved: copies made by auto-move. */
 tn__device *tn__common_device(const char *function, tn_tensor *const *operands, int count, tn_tensor **moved);
 /* The dtype operands share, by PyTorch's three ranks. False with an error. */
 bool tn__promote_list(tn_tensor *const *operands, int count, tn_dtype *result);
+
+/* ---- lookups (lookup.c) ---- */
+
+/* A tensor of this shape, row-major: GATHER gives table elements at key (integers; negative ones count from the end), the searches the place (i64)
+ * in a sorted table where key would go, before or behind equal ones; NaN sorts last. key broadcasts to shape; table_stride is the
+ * table's over shape. Fusable like an elementwise operation; the table itself is stored. */
+tn_tensor *tn__record_lookup(const char *function, const tn__lookup *lookup, tn_tensor *key, tn_tensor *table,
+                             const tn_shape *shape, const int64_t *table_stride);
 
 /* ---- running (run.c) ---- */
 

@@ -21,15 +21,15 @@ typedef struct tn__window {
     int64_t stride[TN__RANK];
 } tn__window;
 
-typedef enum tn__step_kind { TN__LOAD, TN__NUMBER, TN__APPLY, TN__CONVERT, TN__DRAW, TN__RESULT } tn__step_kind;
+typedef enum tn__step_kind { TN__LOAD, TN__NUMBER, TN__APPLY, TN__CONVERT, TN__DRAW, TN__LOOKUP, TN__RESULT } tn__step_kind;
 
 typedef struct tn__step {
     tn__step_kind kind;
     int section;
-    int a[5];             /* steps it reads; LOAD, DRAW: a[0] is an input; NUMBER: a[0] is a number */
+    int a[5];             /* steps it reads; LOAD, DRAW: a[0] is an input, LOOKUP: a[1] is; NUMBER: a[0] is a number */
     tn_dtype from, dtype; /* APPLY: computed in from, rounded to dtype; CONVERT: from -> dtype; else dtype */
     const tn__row *row;
-    const tn__node *node; /* DRAW: the generator */
+    const tn__node *node; /* DRAW: the generator; LOOKUP: what is looked up */
     tn__value *value;     /* what this step computes (memo), with its window */
     tn__window window;
 } tn__step;
@@ -41,6 +41,8 @@ typedef struct tn__plan_input {
     tn__value *value; /* NULL: only an index (a random generator's) */
     tn_dtype dtype;
     int pointer; /* which of the kernel's input pointers */
+    int64_t reach; /* of a table: elements beyond the window */
+    bool table;  /* of a LOOKUP: not loaded at its place, but from there on */
     int section;
     tn__window window;
 } tn__plan_input;
@@ -90,7 +92,7 @@ struct tn__plan {
     bool deep;
     bool wide_index;     /* 64-bit */
     tn__text head, text; /* what is generated before and behind the macro files */
-    bool draws;          /* random numbers */
+    bool draws, looks;   /* random numbers; lookups */
     int64_t *parameters; /* places, strides, extents in the order of the text */
     int parameters_count, parameters_capacity;
     bool parameters_in_buffer; /* too many for arguments */

@@ -112,6 +112,11 @@ static void weigh(run *r)
         for (int k = 0; k < node->inputs; k++) {
             const tn__value *v = node->in[k].value;
             const tn__node *from = v ? v->node : NULL;
+            if (v && k == 1 && node->op == &tn__op_lookup) { /* a table is stored; this many of its elements are read */
+                const int64_t read = tn__node_count(node) * (int64_t)tn_dtype_size(v->dtype);
+                node->reads += read < value_bytes(v) ? read : value_bytes(v);
+                continue;
+            }
             if (from && (!from->op->fusable || from->dear)) node->dear = true;
             if (v) node->reads += from && from->op->fusable ? from->reads : value_bytes(v);
             if (node->reads > INT64_MAX / 4) node->reads = INT64_MAX / 4;

@@ -11,7 +11,7 @@ enum { MOST_SEGMENTS = 64, RUN = 2048, GROUPS_PER_UNIT = 16, WIDE_LOCAL = 128, W
 
 static bool is_flat(const tn__plan *p)
 {
-    if (p->anchor || p->written || p->rank > 1) return false;
+    if (p->anchor || p->written || p->looks || p->rank > 1) return false;
     for (int i = 0; i < p->inputs_count; i++)
         if (!p->inputs[i].value || (p->rank == 1 && p->inputs[i].window.stride[0] != 1 && p->inputs[i].window.stride[0] != 0))
             return false;

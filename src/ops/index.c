@@ -1,0 +1,231 @@
+/* Elements by index, by mask, and places in what is sorted: all of them lookups (graph/lookup.c). */
+#include "device/fault.h"
+#include "ops/index.h"
+#include "ops/compose.h"
+#include "core/view.h"
+#include "graph/rows.h"
+#include <inttypes.h>
+#include <string.h>
+#include <tenon/ops.h>
+
+/* ---- operands ---- */
+
+bool tn__pair_take(const char *function, tn_tensor *a, const char *name_a, tn_tensor *b, const char *name_b, tn__pair *p)
+{
+    tn_tensor *const both[2] = {a, b};
+    *p = (tn__pair){.a = a, .b = b};
+    tn__graph_start();
+    if (tn__tensor_check(a, function, name_a) != TN_OK || tn__tensor_check(b, function, name_b) != TN_OK) return false;
+    if (!tn__common_device(function, both, 2, p->moved)) return false;
+    if (p->moved[0]) p->a = p->moved[0];
+    if (p->moved[1]) p->b = p->moved[1];
+    return true;
+}
+
+void tn__pair_drop(tn__pair *p)
+{
+    tn_release(p->moved[0]);
+    tn_release(p->moved[1]);
+}
+
+bool tn__index_check(const char *function, const tn_tensor *index)
+{
+    const tn__kind kind = tn__dtypes[index->dtype].kind;
+    if ((kind == TN__SIGNED || kind == TN__UNSIGNED) && index->dtype != TN_U64) return true;
+    (void)tn__fail(TN_DTYPE, "%s: an index of %s; allowed are integers but u64%s", function, tn_dtype_name(index->dtype),
+                   kind == TN__BOOL ? "; tn_masked_select takes a mask" : "");
+    return false;
+}
+
+/* x's elements at index along axis a; index broadcasts to shape, as x does beside a. */
+static tn_tensor *gather_along(const char *function, int fault, tn_tensor *x, int a, tn_tensor *index, const tn_shape *shape)
+{
+    const tn__lookup lookup = {.form = TN__GATHER, .count = x->dim[a], .step = x->stride[a], .fault = fault};
+    int64_t stride[TN_MAX_AXES];
+    for (int k = 0; k < shape->ndim; k++) stride[k] = k == a || x->dim[k] == 1 ? 0 : x->stride[k];
+    return tn__record_lookup(function, &lookup, index, x, shape, stride);
+}
+
+static tn_tensor *recorded(tn_tensor *x, tn_tensor *index, tn_tensor *y)
+{
+    tn_tensor *const operands[2] = {x, index};
+    tn__recorded(&tn__op_lookup, NULL, operands, 2, y);
+    return y;
+}
+
+/* Both of no axes: as one axis of one element. */
+static tn_tensor *gather_single(tn_tensor *(*gather)(tn_tensor *x, tn_tensor *index), tn_tensor *x, tn_tensor *index)
+{
+    tn_tensor *line = tn_reshape(x, TN_SHAPE(1)), *at = tn_reshape(index, TN_SHAPE(1));
+    tn_tensor *y = line && at ? gather(line, at) : NULL;
+    tn_release(line);
+    tn_release(at);
+    return y ? tn__next(y, tn_reshape(y, TN_SHAPE())) : NULL;
+}
+
+/* ---- gather ---- */
+
+static tn_tensor *gather_first(tn_tensor *x, tn_tensor *index)
+{
+    return tn_gather(x, 0, index);
+}
+
+static tn_tensor *gather(tn_tensor *x, int axis, tn_tensor *index)
+{
+    const tn_shape shape = tn__tensor_shape(index);
+    const int a = tn__axis(axis, x->ndim ? x->ndim : 1, "gather");
+    if (a < 0 || !tn__index_check("gather", index)) return NULL;
+    bool fits = index->ndim == x->ndim;
+    for (int k = 0; fits && k < x->ndim; k++) fits = k == a || index->dim[k] <= x->dim[k];
+    if (!fits)
+        return TN__NULL(TN_SHAPE, "gather: index %s for x %s; as many axes, and none but axis %d longer",
+                        tn__shape_text(index->ndim, index->dim), tn__shape_text(x->ndim, x->dim), axis);
+    if (x->ndim == 0) return gather_single(gather_first, x, index);
+    const tn__lookup lookup = {.form = TN__GATHER, .count = x->dim[a], .step = x->stride[a], .fault = TN__FAULT_gather};
+    int64_t stride[TN_MAX_AXES];
+    for (int k = 0; k < shape.ndim; k++) stride[k] = k == a ? 0 : x->stride[k];
+    return tn__record_lookup("gather", &lookup, index, x, &shape, stride);
+}
+
+tn_tensor *tn_gather(tn_tensor *x, int axis, tn_tensor *index)
+{
+    tn__pair p;
+    tn_tensor *y = tn__pair_take("gather", x, "x", index, "index", &p) ? recorded(x, index, gather(p.a, axis, p.b)) : NULL;
+    tn__pair_drop(&p);
+    return y;
+}
+
+static tn_tensor *take_first(tn_tensor *x, tn_tensor *index)
+{
+    return tn_take_along_axis(x, index, 0);
+}
+
+static tn_tensor *take_along(tn_tensor *x, int axis, tn_tensor *index)
+{
+    tn_shape shape = tn__tensor_shape(index), other = tn__tensor_shape(x);
+    const int a = tn__axis(axis, x->ndim ? x->ndim : 1, "take_along_axis");
+    if (a < 0 || !tn__index_check("take_along_axis", index)) return NULL;
+    if (x->ndim == 0 && index->ndim == 0) return gather_single(take_first, x, index);
+    bool fits = shape.ndim == other.ndim;
+    if (fits) {
+        other.dim[a] = shape.dim[a];
+        fits = tn__shape_broadcast(&shape, &other, &shape);
+    }
+    if (!fits)
+        return TN__NULL(TN_SHAPE, "take_along_axis: x %s and index %s do not broadcast beside axis %d",
+                        tn__shape_text(x->ndim, x->dim), tn__shape_text(index->ndim, index->dim), axis);
+    return gather_along("take_along_axis", TN__FAULT_take_along_axis, x, a, index, &shape);
+}
+
+tn_tensor *tn_take_along_axis(tn_tensor *x, tn_tensor *index, int axis)
+{
+    tn__pair p;
+    tn_tensor *y = tn__pair_take("take_along_axis", x, "x", index, "index", &p) ? recorded(x, index, take_along(p.a, axis, p.b))
+                                                                                : NULL;
+    tn__pair_drop(&p);
+    return y;
+}
+
+/* index over the axes of the result from a on. */
+static tn_tensor *index_select(const char *function, int fault, tn_tensor *x, int a, tn_tensor *index)
+{
+    const tn__lookup lookup = {.form = TN__GATHER, .count = x->dim[a], .step = x->stride[a], .fault = fault};
+    tn_shape shape = {.ndim = x->ndim - 1 + index->ndim}, of_index = {.ndim = x->ndim - 1 - a + index->ndim};
+    int64_t stride[TN_MAX_AXES] = {0}, index_stride[TN_MAX_AXES] = {0};
+    if (shape.ndim > TN_MAX_AXES)
+        return TN__NULL(TN_SHAPE, "%s: index %s in place of axis %d of %s gives %d axes; %d are the most", function,
+                        tn__shape_text(index->ndim, index->dim), a, tn__shape_text(x->ndim, x->dim), shape.ndim, TN_MAX_AXES);
+    for (int k = 0; k < x->ndim; k++) {
+        const int at = k < a ? k : k + index->ndim - 1;
+        if (k == a) continue;
+        shape.dim[at] = x->dim[k];
+        stride[at] = x->stride[k];
+    }
+    for (int k = 0; k < index->ndim; k++) {
+        shape.dim[a + k] = of_index.dim[k] = index->dim[k];
+        index_stride[k] = index->stride[k];
+    }
+    for (int k = index->ndim; k < of_index.ndim; k++) of_index.dim[k] = 1;
+    tn_tensor *key = index->ndim == 0 ? tn__tensor_alias(index) : tn__view_as(index, &of_index, index_stride);
+    tn_tensor *y = key ? tn__record_lookup(function, &lookup, key, x, &shape, stride) : NULL;
+    tn_release(key);
+    return y;
+}
+
+tn_tensor *tn_index_select(tn_tensor *x, int axis, tn_tensor *index)
+{
+    tn__pair p;
+    tn_tensor *y = NULL;
+    if (tn__pair_take("index_select", x, "x", index, "index", &p) && tn__index_check("index_select", p.b)) {
+        tn_tensor *line = p.a->ndim ? tn__tensor_alias(p.a) : tn_reshape(p.a, TN_SHAPE(1));
+        const int a = line ? tn__axis(axis, line->ndim, "index_select") : -1;
+        if (a >= 0) y = recorded(x, index, index_select("index_select", TN__FAULT_index_select, line, a, p.b));
+        tn_release(line);
+    }
+    tn__pair_drop(&p);
+    return y;
+}
+
+tn_tensor *tn__take_flat(const char *function, int fault, tn_tensor *x, tn_tensor *index)
+{
+    tn_tensor *line = tn_reshape(x, TN_SHAPE(-1));
+    return line ? tn__next(line, index_select(function, fault, line, 0, index)) : NULL;
+}
+
+tn_tensor *tn_take(tn_tensor *x, tn_tensor *index)
+{
+    tn__pair p;
+    tn_tensor *y = NULL;
+    if (tn__pair_take("take", x, "x", index, "index", &p) && tn__index_check("take", p.b))
+        y = recorded(x, index, tn__take_flat("take", TN__FAULT_take, p.a, p.b));
+    tn__pair_drop(&p);
+    return y;
+}
+
+/* ---- places in what is sorted ---- */
+
+static tn_tensor *search(const char *function, tn_tensor *sorted, tn_tensor *values, bool right)
+{
+    const tn_shape shape = tn__tensor_shape(values);
+    tn_tensor *const both[2] = {sorted, values};
+    int64_t stride[TN_MAX_AXES] = {0};
+    tn_dtype dtype;
+    bool fits = sorted->ndim == 1 || (sorted->ndim > 1 && sorted->ndim == values->ndim);
+    for (int k = 0; fits && sorted->ndim > 1 && k + 1 < sorted->ndim; k++) fits = sorted->dim[k] == values->dim[k];
+    if (!fits)
+        return TN__NULL(TN_SHAPE, "%s: sorted %s for values %s; one axis, or the same axes but for the last", function,
+                        tn__shape_text(sorted->ndim, sorted->dim), tn__shape_text(values->ndim, values->dim));
+    if (!tn__promote_list(both, 2, &dtype)) return NULL;
+    if (sorted->numel == 0) return tn_zeros(TN_I64, shape, tn__tensor_device(sorted)->name);
+    tn_tensor *table = sorted->dtype == dtype ? tn__tensor_alias(sorted) : tn__cast(sorted, dtype, false);
+    if (!table) return NULL;
+    const int last = table->ndim - 1;
+    const tn__lookup lookup = {
+        .form = right ? TN__SEARCH_RIGHT : TN__SEARCH_LEFT, .count = table->dim[last], .step = table->stride[last]};
+    if (table->ndim > 1) memcpy(stride, table->stride, (size_t)last * sizeof stride[0]);
+    return tn__next(table, tn__record_lookup(function, &lookup, values, table, &shape, stride));
+}
+
+tn_tensor *tn_searchsorted(tn_tensor *sorted, tn_tensor *values, bool right)
+{
+    tn__pair p;
+    tn_tensor *y = NULL;
+    if (tn__pair_take("searchsorted", sorted, "sorted", values, "values", &p))
+        y = recorded(sorted, values, search("searchsorted", p.a, p.b, right));
+    tn__pair_drop(&p);
+    return y;
+}
+
+tn_tensor *tn_bucketize(tn_tensor *values, tn_tensor *boundaries, bool right)
+{
+    tn__pair p;
+    tn_tensor *y = NULL;
+    if (tn__pair_take("bucketize", boundaries, "boundaries", values, "values", &p)) {
+        if (p.a->ndim == 1)
+            y = recorded(boundaries, values, search("bucketize", p.a, p.b, right));
+        else
+            (void)tn__fail(TN_SHAPE, "bucketize: boundaries %s; one axis", tn__shape_text(p.a->ndim, p.a->dim));
+    }
+    tn__pair_drop(&p);
+    return y;
+}
