@@ -109,8 +109,8 @@ static void slack_of_row(const tn__row *row, tn_tensor *x, double *slack)
     char *bytes = malloc(n * size + 1);
     ck_ok(tn_read(x, bytes, n * size));
     for (size_t i = 0; i < n; i++) {
-        reference_number operands[3] = {reference_load(dtype, bytes + i * size)}, out;
-        ck_assert(reference_row(row->name, dtype, operands, &out, &slack[i]));
+        const reference_number operands[3] = {reference_load(dtype, bytes + i * size)};
+        (void)reference_row((int)(row - tn__rows), dtype, operands, &slack[i]);
         if (size == 2) slack[i] = 0;
     }
     free(bytes);

@@ -1,0 +1,55 @@
+/* The rows compare with 0 in unsigned types too. */
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#include "support/row_texts.h"
+
+#include "core/dtype.h"
+#include "graph/node.h"
+
+#include <math.h>
+
+#define LOOPS "support/row_text_functions.h"
+#define TEXT(f, i, b) f
+#define IS_FLOAT 1
+#define T long double
+#define S x
+#define MATH(name) name##l
+#include LOOPS
+#undef T
+#undef S
+#undef MATH
+#undef IS_FLOAT
+#undef TEXT
+#define TEXT(f, i, b) i
+#include "graph/each_integer.h"
+#undef TEXT
+
+#define TEXT(f, i, b) b
+#define IS_FLOAT 0
+#define T uint32_t
+#define U uint32_t
+#define S b
+#define LOWEST_VALUE 0
+#include LOOPS
+
+static reference_int integer_text(int row, tn_dtype dtype, reference_int a, reference_int b, reference_int c)
+{
+    if (dtype == TN_BOOL) return texts_b[row]((uint32_t)a, (uint32_t)b, (uint32_t)c);
+    switch (tn__dtypes[dtype].compute) {
+    case TN__CI: return texts_i[row]((int32_t)a, (int32_t)b, (int32_t)c);
+    case TN__CU: return texts_u[row]((uint32_t)a, (uint32_t)b, (uint32_t)c);
+    case TN__CL: return texts_l[row]((int64_t)a, (int64_t)b, (int64_t)c);
+    default: return (reference_int)texts_m[row]((uint64_t)a, (uint64_t)b, (uint64_t)c);
+    }
+}
+
+reference_number row_text(int row, tn_dtype dtype, const reference_number *n)
+{
+    const bool real = tn_dtype_is_float(dtype), truth = tn__rows[row].result == TN__TO_BOOL;
+    reference_number out = {.dtype = truth ? TN_BOOL : dtype};
+    if (real)
+        out.f = texts_x[row](reference_float(n[0]), reference_float(n[1]), reference_float(n[2]));
+    else
+        out.i = reference_wrapped(dtype, integer_text(row, dtype, n[0].i, n[1].i, n[2].i));
+    if (truth && real) out.i = out.f != 0;
+    return out;
+}
