@@ -20,5 +20,12 @@ if(TARGET tenon_command)
   set_tests_properties(catalog names PROPERTIES LABELS sources TIMEOUT 60)
 endif()
 
+# Two operations added to a copy of the sources, by the patches kept there.
+if(TENON_UNIT_TESTS)
+  add_test(NAME contributing COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/contributing/run.sh ${PROJECT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR}/contributing ${CMAKE_COMMAND} ${CMAKE_CTEST_COMMAND} ${CMAKE_GENERATOR} ${CMAKE_C_COMPILER})
+  set_tests_properties(contributing PROPERTIES LABELS sources SKIP_RETURN_CODE 77 TIMEOUT 900 COST 70)
+endif()
+
 set_tests_properties(layers layers.selftest headers exports PROPERTIES
   LABELS sources SKIP_RETURN_CODE 77 TIMEOUT 60)
