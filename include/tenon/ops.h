@@ -9,6 +9,7 @@
 
 #include <tenon/index.h>
 #include <tenon/reduce.h>
+#include <tenon/sort.h>
 #include <tenon/tensor.h>
 
 #ifdef __cplusplus

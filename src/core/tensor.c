@@ -28,6 +28,14 @@ tn__value *tn__value_retain(tn__value *v)
     return v;
 }
 
+bool tn__value_retain_living(tn__value *v)
+{
+    int seen = atomic_load(&v->references);
+    while (seen > 0 && !atomic_compare_exchange_weak(&v->references, &seen, seen + 1)) {
+    }
+    return seen > 0;
+}
+
 void tn__value_drop(tn__value *v, tn__value **work)
 {
     if (!v || atomic_fetch_sub_explicit(&v->references, 1, memory_order_acq_rel) != 1) return;

@@ -67,6 +67,8 @@ extern tn__value_owner tn__owner;
 /* A value without bytes or node, one reference. */
 tn__value *tn__value_new(struct tn__device *device, tn_dtype dtype, int64_t count);
 tn__value *tn__value_retain(tn__value *value);
+/* False when another thread has just given up the last reference: the value is not to be touched any more. */
+bool tn__value_retain_living(tn__value *value);
 void tn__value_release(tn__value *value);
 /* Drops one reference; when it was the last, pushes the value onto *work instead of freeing it. */
 void tn__value_drop(tn__value *value, tn__value **work);

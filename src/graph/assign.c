@@ -68,6 +68,14 @@ static tn_status replace_value(tn_tensor *x, tn_tensor *src, const int64_t *stri
     return TN_OK;
 }
 
+/* A result of a pending node, retained; NULL when the last one is just being freed. */
+static tn__value *living_result(const tn__node *node)
+{
+    for (int r = 0; r < node->results; r++)
+        if (node->out[r] && tn__value_retain_living(node->out[r])) return node->out[r];
+    return NULL;
+}
+
 /* Runs every pending node that reads value, so that a write does not change what they see. */
 static tn_status run_readers(tn__device *device, tn__value *value)
 {
@@ -80,7 +88,7 @@ static tn_status run_readers(tn__device *device, tn__value *value)
         for (tn__node *n = graph && value->readers > 0 ? graph->oldest : NULL; n && count < BATCH; n = n->newer) {
             bool reads = false;
             for (int i = 0; i < n->inputs; i++) reads = reads || n->in[i].value == value;
-            if (reads && n->out[0]) list[count++] = tn__value_retain(n->out[0]);
+            if (reads && (list[count] = living_result(n))) count++;
         }
         tn__unlock(&device->graph_lock);
         if (count == 0) return TN_OK;

@@ -17,7 +17,6 @@ typedef struct builder {
     tn__value *root; /* what the end section computes; always inlined */
     int section;
     const tn__window *identity; /* of the results, in the end section */
-    tn__value *given;           /* the anchor's own result */
     int operations;
     int promised; /* outputs: those there are and those being built */
     int pointers_left;
@@ -175,14 +174,18 @@ static int build_lookup(builder *b, const tn__node *node, const mapping *m, tn__
 {
     const tn__lookup *lookup = &node->a.lookup;
     const int64_t numbers[3] = {lookup->count, lookup->step, lookup->fault};
-    tn__window inner;
-    push_window(b->plan, node, m, &node->in[1], &inner);
+    const bool folds = lookup->form == TN__FOLD;
     if ((step.a[0] = build_operand(b, node, m, 0)) < 0) return step.a[0];
-    if ((step.a[1] = add_input(b, node->in[1].value, node->in[1].dtype, &inner)) < 0) return step.a[1];
-    b->plan->inputs[step.a[1]].table = true;
-    b->plan->inputs[step.a[1]].reach = (lookup->step < 0 ? -lookup->step : lookup->step) * (lookup->count - 1);
-    for (int i = 0; i < 3; i++)
+    if (lookup->form != TN__PLACE) {
+        tn__window inner;
+        push_window(b->plan, node, m, &node->in[1], &inner);
+        if ((step.a[1] = add_input(b, node->in[1].value, node->in[1].dtype, &inner)) < 0) return step.a[1];
+        b->plan->inputs[step.a[1]].table = true;
+        b->plan->inputs[step.a[1]].reach = (lookup->step < 0 ? -lookup->step : lookup->step) * (lookup->count + lookup->count / 2);
+    }
+    for (int i = 0; i < (folds ? 2 : 3); i++)
         if ((step.a[i + 2] = number_step(b, (tn__number){.compute = TN__CL, .l = numbers[i]}, TN_I64)) < 0) return step.a[i + 2];
+    if (folds && (step.a[4] = build_operand(b, node, m, 2)) < 0) return step.a[4];
     step.kind = TN__LOOKUP;
     b->plan->looks = true;
     return add_step(b, step);
@@ -238,7 +241,7 @@ static bool is_forced(const builder *b, const tn__value *value)
 static int build_given(builder *b, tn__value *value, const tn__window *w)
 {
     if (b->section != TN__SECTION_END || !same_window(b->plan, w, b->identity)) return load_step(b, value, w);
-    return add_step(b, (tn__step){.kind = TN__RESULT, .dtype = value->dtype, .value = value, .window = *w});
+    return add_step(b, (tn__step){.kind = TN__RESULT, .a = {value->result}, .dtype = value->dtype, .value = value, .window = *w});
 }
 
 static bool may_split(const tn__plan *p, int axis)
@@ -252,7 +255,7 @@ static int build(builder *b, tn__value *value, const tn__window *w)
     mapping m;
     for (int s = 0; s < p->steps_count; s++)
         if (p->steps[s].value == value && p->steps[s].section == b->section && same_window(p, &p->steps[s].window, w)) return s;
-    if (value == b->given) return build_given(b, value, w);
+    if (value->node && value->node == p->anchor) return build_given(b, value, w);
     if (!value->node || !value->node->op->fusable || is_forced(b, value) || !is_open(b, value->node)) return load_step(b, value, w);
     const bool end = b->section == TN__SECTION_END;
     const tn__choice choice = end && value == b->root ? TN__INLINE : b->choose(p, value, b->user);
@@ -397,11 +400,16 @@ static int build_all(builder *b, tn__value *const *values, int count)
     return 0;
 }
 
-static bool reaches_result(const tn__plan *p)
+/* The anchor's own result comes in as it is computed, and nowhere through another window. */
+static bool takes_result(const tn__plan *p, const tn__value *given)
 {
-    for (int s = 0; s < p->steps_count; s++)
-        if (p->steps[s].kind == TN__RESULT) return true;
-    return false;
+    bool takes = false;
+    for (int s = 0; s < p->steps_count; s++) {
+        if (p->steps[s].value != given) continue;
+        if (p->steps[s].kind == TN__LOAD) return false;
+        takes = true;
+    }
+    return takes;
 }
 
 /* Something to be stored first when a kernel would be too large: the heaviest operand of the targets not forced yet. */
@@ -419,28 +427,44 @@ static bool force_heaviest(builder *b, tn__value *const *values, int count)
     return true;
 }
 
-static tn__plan *plan_for(const tn__request *r, tn__node *anchor)
+/* What the kernel stores: the values asked for and, of an anchor, its other results that live: the run holds those. */
+static int targets_of(const tn__request *r, const tn__value *given, tn__value **targets)
+{
+    int count = 0;
+    for (; count < r->count; count++) targets[count] = r->values[count];
+    for (int i = 0; given && i < given->node->results; i++) {
+        tn__value *other = given->node->out[i];
+        if (other && other != given && atomic_load(&other->references) > 0) targets[count++] = other;
+    }
+    return count;
+}
+
+/* given: the result of a structured node that the value is made from; NULL for an elementwise kernel. */
+static tn__plan *plan_for(const tn__request *r, const tn__value *given)
 {
     split splits[TN__RANK];
+    tn__value *targets[TN__PLAN_OUTPUTS];
+    const int count = targets_of(r, given, targets);
     int splits_count = 0;
+    tn__node *anchor = given ? given->node : NULL;
     tn__plan *p = tn__zalloc(sizeof *p);
     if (!p) return NULL;
     p->device = r->device;
     p->anchor = anchor;
     p->deep = r->device->profile == TN__DEEP;
-    builder b = {.plan = p, .choose = r->choose, .user = r->user, .given = anchor ? anchor->out[0] : NULL};
+    builder b = {.plan = p, .choose = r->choose, .user = r->user};
     b.pointers_left = (int)(r->device->parameter_bytes / 8) * 5 / 8;
     for (;;) {
         clear_steps(p);
         take_domain(p, anchor ? anchor : r->values[0]->node, r->place);
         for (int s = 0; s < splits_count; s++) split_domain(p, &splits[s]);
         b.operations = 0;
-        b.promised = r->count - 1;
-        const int done = build_all(&b, r->values, r->count);
-        if (done == 0 && (!anchor || reaches_result(p))) break;
+        b.promised = count - 1;
+        const int done = build_all(&b, targets, count);
+        if (done == 0 && (!given || takes_result(p, given))) break;
         if (done == TRY_SPLIT && splits_count < TN__RANK)
             splits[splits_count++] = b.want;
-        else if (done != TOO_MANY || anchor || !force_heaviest(&b, r->values, r->count)) {
+        else if (done != TOO_MANY || anchor || !force_heaviest(&b, targets, count)) {
             tn__plan_free(p);
             return NULL;
         }
@@ -450,14 +474,14 @@ static tn__plan *plan_for(const tn__request *r, tn__node *anchor)
     return p;
 }
 
-/* The structured node whose result ends up in value by elementwise steps of its own shape, everything in between read once;
+/* The structured result that ends up in value by elementwise steps of its own shape, everything in between read once;
  * NULL otherwise. A structured result wins over a longer elementwise path. */
-static tn__node *find_anchor(const tn__request *r)
+static const tn__value *find_given(const tn__request *r)
 {
     tn__value *at = r->values[0];
     while (at->node && at->node->op->fusable) {
         tn__value *onward = NULL;
-        const int inputs = at->node->op == &tn__op_lookup ? 1 : at->node->inputs; /* a table is read at places of its own */
+        const int inputs = at->node->op == &tn__op_lookup ? 1 : at->node->inputs; /* tables are read at places of their own */
         for (int i = 0; i < inputs; i++) {
             tn__value *v = at->node->in[i].value;
             if (!v || !v->node || v->count != at->count || r->choose(NULL, v, r->user) != TN__INLINE) continue;
@@ -466,13 +490,13 @@ static tn__node *find_anchor(const tn__request *r)
         if (!onward) return NULL;
         at = onward;
     }
-    return at->node && (at->node->op->stores_expression || at == r->values[0]) ? at->node : NULL;
+    return at->node && (at->node->op->stores_expression || at == r->values[0]) ? at : NULL;
 }
 
 tn__plan *tn__plan_new(const tn__request *r)
 {
-    tn__node *anchor = r->count == 1 && !r->place ? find_anchor(r) : NULL;
-    tn__plan *p = anchor ? plan_for(r, anchor) : NULL;
+    const tn__value *given = r->count == 1 && !r->place ? find_given(r) : NULL;
+    tn__plan *p = given ? plan_for(r, given) : NULL;
     if (!p && r->values[0]->node->op->fusable) p = plan_for(r, NULL);
     if (!p && tn_last_status() == TN_OK) (void)tn__fail(TN_INTERNAL, "no kernel for %s", r->values[0]->node->op->name);
     return p;

@@ -45,13 +45,20 @@ enum { TN__ROW_NONE = -1,
        TN__ROWS };
 extern const tn__row tn__rows[TN__ROWS];
 
-/* Elements of a table, found by an index (operand 0) or by their value; operand 1 is the table's window without the axis that
- * is looked along. */
-typedef enum tn__lookup_form { TN__GATHER, TN__SEARCH_LEFT, TN__SEARCH_RIGHT } tn__lookup_form;
+/* What is found in a table by a key, operand 0. Operand 1 is the table's window without the axis that is looked along.
+ *   GATHER        the element at an index; negative ones count from the end
+ *   PLACE         that index itself, counted from the front; no table
+ *   SEARCH_LEFT   i64: where the key would go in a sorted table, before equal elements; NaN sorts last
+ *   SEARCH_RIGHT  behind equal ones
+ *   FOLD          elements key to operand 2 (not included) combined by a row; 0 when there are none. Behind its `count` elements
+ *                 the table has those of the levels: FOLD_BASE elements of the level before combined, as long as there are so many */
+typedef enum tn__lookup_form { TN__GATHER, TN__PLACE, TN__SEARCH_LEFT, TN__SEARCH_RIGHT, TN__FOLD } tn__lookup_form;
+enum { TN__FOLD_BASE = 32 };
 typedef struct tn__lookup {
     tn__lookup_form form;
     int64_t count, step; /* elements along that axis, and from one to the next */
-    int fault;           /* GATHER: the report of an index out of range (device/fault.h) */
+    int fault;           /* GATHER, PLACE: the report of an index out of range (device/fault.h) */
+    int row;             /* FOLD */
 } tn__lookup;
 
 typedef struct tn__phase_list tn__phase_list;
@@ -61,7 +68,7 @@ struct tn__plan;
 typedef struct tn__op {
     const char *name;
     bool fusable;    /* elementwise: any number of these share a kernel */
-    /* The reference: computes all results of a node on host operands. out[i] is result i's memory. */
+    /* The reference: computes the results of a node on host operands. out[i] is result i's memory, NULL where unwanted. */
     tn_status (*host)(const tn__node *node, void *const *out);
     /* Structured operations. arrange refines the plan's domain (groups, order of axes); generate writes the program and
      * chooses its shape; launch enqueues. NULL for fusable ones. */
@@ -85,10 +92,15 @@ struct tn__node {
     int rank, kept;
     int64_t dim[TN_MAX_AXES + 1];
     int inputs, results;
-    tn__value *out[TN__MAX_RESULTS]; /* not counted: a value detaches itself when it dies */
+    tn__value *out[TN__MAX_RESULTS]; /* not counted: a value detaches itself when it dies; NULL: gone, or never wanted */
     union {
         struct { const struct tn__reduction *row; } reduce;
-        struct { int axis; const tn__phase_list *list; const struct tn__scan *scan; } along; /* axis: place in the domain */
+        struct { /* axis: place in the domain */
+            int axis;
+            const tn__phase_list *list;
+            const struct tn__scan *scan;
+            bool descending;
+        } along;
         tn__lookup lookup;
         struct { uint32_t seed[2]; uint64_t position; int form; int64_t low; uint64_t span; } random;
     } a;
@@ -120,8 +132,11 @@ tn__node *tn__node_new(const tn__op *op, int inputs);
 void tn__node_operand(tn__node *node, int i, tn_tensor *x, const int64_t *stride);
 void tn__node_free(tn__node *node);
 /* Chooses the result layout (the axis order of the first operand of full shape without zero strides; row-major when
- * `fixed`), turns the node's axes into memory order, records the node or runs it (host), and gives a handle on result 0.
- * The node's kept axes are the result's logical shape. Frees the node on failure; NULL. */
+ * `fixed`), turns the node's axes into memory order, records the node or runs it (host), and gives handles on its results,
+ * which share the layout: *out[r] on result r, of dtype[r]; out[r] is NULL where it is not wanted, one is wanted at least.
+ * The node's kept axes are the results' logical shape. On failure frees the node, and all wanted handles are NULL. */
+tn_status tn__record_results(tn__node *node, tn__device *device, const tn_dtype *dtype, bool fixed, tn_tensor **const *out);
+/* The same for a node's only result. */
 tn_tensor *tn__record(tn__node *node, tn__device *device, tn_dtype dtype, bool fixed);
 /* While paused, TENON_EAGER does not run what this thread records. Calls nest. */
 void tn__eager_pause(void);
@@ -150,10 +165,9 @@ bool tn__promote_list(tn_tensor *const *operands, int count, tn_dtype *result);
 
 /* ---- lookups (lookup.c) ---- */
 
-/* A tensor of this shape, row-major: GATHER gives table elements at key (integers; negative ones count from the end), the searches the place (i64)
- * in a sorted table where key would go, before or behind equal ones; NaN sorts last. key broadcasts to shape; table_stride is the
- * table's over shape. Fusable like an elementwise operation; the table itself is stored. */
-tn_tensor *tn__record_lookup(const char *function, const tn__lookup *lookup, tn_tensor *key, tn_tensor *table,
+/* A tensor of this shape, row-major. key and end (FOLD; else NULL) broadcast to shape; table_stride is the table's over shape
+ * (PLACE: table is any tensor of the device). Fusable like an elementwise operation; the table itself is stored. */
+tn_tensor *tn__record_lookup(const char *function, const tn__lookup *lookup, tn_tensor *key, tn_tensor *end, tn_tensor *table,
                              const tn_shape *shape, const int64_t *table_stride);
 
 /* ---- running (run.c) ---- */

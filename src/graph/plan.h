@@ -26,7 +26,8 @@ typedef enum tn__step_kind { TN__LOAD, TN__NUMBER, TN__APPLY, TN__CONVERT, TN__D
 typedef struct tn__step {
     tn__step_kind kind;
     int section;
-    int a[5];             /* steps it reads; LOAD, DRAW: a[0] is an input, LOOKUP: a[1] is; NUMBER: a[0] is a number */
+    int a[5];             /* steps it reads; LOAD, DRAW: a[0] is an input; NUMBER: a number; RESULT: the anchor's result;
+                           * LOOKUP: key, an input, count, step, fault or end */
     tn_dtype from, dtype; /* APPLY: computed in from, rounded to dtype; CONVERT: from -> dtype; else dtype */
     const tn__row *row;
     const tn__node *node; /* DRAW: the generator; LOOKUP: what is looked up */
@@ -74,7 +75,7 @@ struct tn__plan {
     int64_t dim[TN__RANK];
     int group[TN__RANK];   /* axes of one group may collapse: 0 rows, 1 inner; matmul 0 batch, 1 m, 2 n, 3 k */
     tn__window operand[3]; /* windows of the structured node's operands over the domain */
-    tn__window result;     /* of the node's result, dense */
+    tn__window result;     /* of the node's results, dense */
     tn__window place;      /* where the target goes: the same, or part of a buffer */
     unsigned splits;       /* groups whose axes may be split, a bit each */
     int sources[3];        /* step that gives operand s */

@@ -115,6 +115,7 @@ static tn_status run_on_host(tn__node *node, tn__value *const *values)
     void *out[TN__MAX_RESULTS] = {0};
     for (int r = 0; r < node->results; r++) {
         tn__value *v = values[r];
+        if (!v) continue;
         v->buffer = tn__buffer_new(v->device, (uint64_t)v->count * (uint64_t)tn_dtype_size(v->dtype));
         if (!v->buffer) return tn_last_status();
         out[r] = v->buffer->memory;
@@ -148,6 +149,7 @@ static int64_t expression_weight(tn__graph *graph, tn__node *node)
 static void link_node(tn__graph *graph, tn__node *node, tn__value *const *values)
 {
     for (int r = 0; r < node->results; r++) {
+        if (!values[r]) continue;
         node->out[r] = values[r];
         values[r]->node = node;
         values[r]->result = r;
@@ -218,37 +220,79 @@ void tn__eager_resume(void)
 
 static tn_status run_or_record(tn__device *device, tn__node *node, tn__value *const *values, bool *kept)
 {
+    tn__value *wanted[TN__MAX_RESULTS];
+    int count = 0;
     *kept = false;
-    if (values[0]->count == 0) return TN_OK;
+    if (tn__node_count(node) == 0) return TN_OK;
+    for (int r = 0; r < node->results; r++)
+        if (values[r]) wanted[count++] = values[r];
     if (device->is_host) return run_on_host(node, values);
     TN__TRY(record_pending(device, node, values));
     *kept = true;
     if (eager_paused || !tn__setting_on(TN__SET_EAGER)) return TN_OK;
-    TN__TRY(tn__realize_values(device, values, node->results));
+    TN__TRY(tn__realize_values(device, wanted, count));
     return tn__device_finish(device);
+}
+
+/* Values for the wanted results. */
+static tn_status new_values(tn__device *device, const tn__node *node, const tn_dtype *dtype, tn_tensor **const *out,
+                            tn__value **values)
+{
+    for (int r = 0; r < node->results; r++)
+        if (out[r] && !(values[r] = tn__value_new(device, dtype[r], tn__node_count(node)))) return TN_MEMORY;
+    return TN_OK;
+}
+
+/* Handles on the values, which they take over. */
+static tn_status new_handles(int results, tn__value **values, const tn_shape *shape, const int *order, tn_tensor **const *out)
+{
+    for (int r = 0; r < results; r++) {
+        if (!out[r]) continue;
+        *out[r] = handle_on(values[r], shape, order);
+        values[r] = NULL;
+        if (!*out[r]) return TN_MEMORY;
+    }
+    return TN_OK;
+}
+
+static tn_status takes_results(const tn__device *device, const tn__node *node, const tn_dtype *dtype)
+{
+    const char *name = node->row ? node->row->name : node->op->name;
+    TN__TRY(tn__device_takes(device, node->dtype, name));
+    for (int r = 0; r < node->results; r++) TN__TRY(tn__device_takes(device, dtype[r], name));
+    return TN_OK;
+}
+
+tn_status tn__record_results(tn__node *node, tn__device *device, const tn_dtype *dtype, bool fixed, tn_tensor **const *out)
+{
+    int order[TN_MAX_AXES];
+    tn__value *values[TN__MAX_RESULTS] = {0};
+    const int results = node->results;
+    const tn_shape shape = tn_shape_make(node->kept, node->dim);
+    bool kept = false;
+    for (int r = 0; r < results; r++)
+        if (out[r]) *out[r] = NULL;
+    tn_status status = takes_results(device, node, dtype);
+    if (status == TN_OK) {
+        choose_order(node, fixed, order);
+        reorder(node, order);
+        if (node->op->reordered) node->op->reordered(node, order);
+        status = new_values(device, node, dtype, out, values);
+    }
+    if (status == TN_OK) status = run_or_record(device, node, values, &kept);
+    if (!kept) tn__node_free(node);
+    if (status == TN_OK) status = new_handles(results, values, &shape, order, out);
+    for (int r = 0; r < results && status != TN_OK; r++) {
+        if (values[r]) tn__value_release(values[r]); /* with the node, once it is linked */
+        if (out[r]) tn_release(*out[r]), *out[r] = NULL;
+    }
+    return status;
 }
 
 tn_tensor *tn__record(tn__node *node, tn__device *device, tn_dtype dtype, bool fixed)
 {
-    int order[TN_MAX_AXES];
-    const tn_shape shape = tn_shape_make(node->kept, node->dim);
-    tn_tensor *x = NULL;
-    bool kept = false;
-    if (tn__device_takes(device, node->dtype == TN_F64 ? TN_F64 : dtype, node->row ? node->row->name : node->op->name) != TN_OK) {
-        tn__node_free(node);
-        return NULL;
-    }
-    choose_order(node, fixed, order);
-    reorder(node, order);
-    if (node->op->reordered) node->op->reordered(node, order);
-    tn__value *value = tn__value_new(device, dtype, tn__node_count(node));
-    if (value) {
-        if (run_or_record(device, node, &value, &kept) == TN_OK)
-            x = handle_on(value, &shape, order);
-        else
-            tn__value_release(value); /* with the node, once it is linked */
-    }
-    if (!kept) tn__node_free(node);
+    tn_tensor *x, **const out[] = {&x};
+    (void)tn__record_results(node, device, &dtype, fixed, out);
     return x;
 }
 

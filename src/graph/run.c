@@ -16,10 +16,26 @@ typedef struct run {
     tn__buffer *to;
     tn__node **nodes; /* pending nodes it can reach, operands before readers */
     int nodes_count, nodes_capacity;
+    tn__value **held; /* results of nodes with several, retained: any of them may be stored */
+    int held_count, held_capacity;
     tn__plan *first, *last; /* in the order made */
 } run;
 
 /* ---- which nodes ---- */
+
+static tn_status hold_results(run *r, const tn__node *node)
+{
+    if (r->held_count + node->results > r->held_capacity) {
+        const int capacity = r->held_capacity ? r->held_capacity * 2 : 16;
+        tn__value **grown = tn__realloc(r->held, (size_t)capacity * sizeof *grown);
+        if (!grown) return TN_MEMORY;
+        r->held = grown;
+        r->held_capacity = capacity;
+    }
+    for (int i = 0; i < node->results; i++)
+        if (node->out[i] && tn__value_retain_living(node->out[i])) r->held[r->held_count++] = node->out[i];
+    return TN_OK;
+}
 
 static tn_status add_node(run *r, tn__node *node)
 {
@@ -31,7 +47,7 @@ static tn_status add_node(run *r, tn__node *node)
         r->nodes_capacity = capacity;
     }
     r->nodes[r->nodes_count++] = node;
-    return TN_OK;
+    return node->results > 1 ? hold_results(r, node) : TN_OK;
 }
 
 typedef struct visit {
@@ -127,7 +143,9 @@ static void weigh(run *r)
 /* A run has computed it on the way to something else; what it reads was computed then, too. */
 static bool was_fused(const tn__node *node)
 {
-    return node->out[0] && node->out[0]->runs > 0;
+    for (int o = 0; o < node->results; o++)
+        if (node->out[o] && node->out[o]->runs > 0) return true;
+    return false;
 }
 
 /* From readers to operands: nodes whose value is stored, and for the others the one kernel they go into (home). */
@@ -146,6 +164,7 @@ static void settle(run *r)
             if (!from) continue;
             from->uses++;
             from->newly_read = from->newly_read || !was_fused(node);
+            from->store = from->store || (k == 1 && node->op == &tn__op_lookup); /* a table */
             if (from->home && from->home != home) from->shared = true;
             if (!from->home) from->home = home;
         }
@@ -372,7 +391,8 @@ static void publish(tn__device *device, tn__plan *p)
         ((tn__graph *)device->graph)->bytes -= node->bytes; /* running it once more would free nothing soon */
         node->bytes = 0;
     }
-    if (p->anchor && p->anchor->out[0]) p->anchor->out[0]->runs++;
+    for (int r = 0; p->anchor && r < p->anchor->results; r++)
+        if (p->anchor->out[r]) p->anchor->out[r]->runs++;
     for (int o = 0; o < p->outputs_count; o++) {
         tn__value *v = p->outputs[o].value;
         tn__node *node = v->node;
@@ -413,6 +433,8 @@ static void free_run(run *r)
             p = segment;
         }
     }
+    for (int i = 0; i < r->held_count; i++) tn__value_release(r->held[i]);
+    tn__free(r->held);
     tn__free(r->nodes);
 }
 
@@ -473,11 +495,7 @@ static int gather_ends(tn__device *device, tn__value **list, int most, bool fuse
         for (int i = 0; i < n->results && count < most; i++) {
             tn__value *v = n->out[i];
             if (!v || v->readers > 0 || (!fused && v->runs > 0)) continue;
-            /* a value that another thread is just freeing is not ours any more */
-            int seen = atomic_load(&v->references);
-            while (seen > 0 && !atomic_compare_exchange_weak(&v->references, &seen, seen + 1)) {
-            }
-            if (seen > 0) list[count++] = v;
+            if (tn__value_retain_living(v)) list[count++] = v;
         }
     tn__unlock(&device->graph_lock);
     return count;

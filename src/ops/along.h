@@ -8,12 +8,13 @@
 void tn__along_reordered(tn__node *node, const int *order);
 void tn__along_arrange(tn__plan *plan);
 
-/* Host: takes each line of operand 0 in its compute type through `body`, in place, and stores it. work: as many elements more
- * behind the line for body. */
+/* Host: takes each line of operand 0 in its compute type through `body`, in place, and stores it; a second result is the n i64
+ * that body leaves at `work`. work: bytes more for each element, for body. */
 typedef void tn__along_body(const tn__node *node, int64_t n, void *line, void *work);
-tn_status tn__along_host(const tn__node *node, void *out, tn__along_body *body, bool work);
+tn_status tn__along_host(const tn__node *node, void *const *out, tn__along_body *body, size_t work);
 
-/* The node, recorded: operand x, already in the dtype computed in. */
+/* Recorded: operand x, already in the dtype computed in. A second result is i64; out as tn__record_results has it. */
+tn_status tn__along_record_results(tn__node *node, tn_tensor *x, int axis, tn_tensor **const *out);
 tn_tensor *tn__along_record(tn__node *node, tn_tensor *x, int axis);
 
 /* Calls `function` for a tensor without axes, over axis 0 or -1, on a line of one element, as PyTorch has it. False: x is not

@@ -33,4 +33,26 @@ static inline tn_tensor *tn__wide(tn_tensor *x)
     return x && tn_dtype_size(x->dtype) == 2 && tn_dtype_is_float(x->dtype) ? tn_cast(x, TN_F32) : x;
 }
 
+/* A function of x that gives two tensors, values and indices, of which either may be unwanted (NULL): both are NULL for now. */
+static inline tn_status tn__start_both(const tn_tensor *x, const char *function, tn_tensor **const *out)
+{
+    for (int i = 0; i < 2; i++)
+        if (out[i]) *out[i] = NULL;
+    TN__TRY(tn__tensor_check(x, function, "x"));
+    return out[0] || out[1] ? TN_OK : tn__fail(TN_ARGUMENT, "%s: neither values nor indices are wanted", function);
+}
+
+/* Ends the scope of such a composition: what is wanted of the two survives it, unless anything in it failed. */
+static inline tn_status tn__leave_both(tn_scope scope, tn_tensor *const *made, tn_tensor **const *out)
+{
+    for (int i = 0; i < 2; i++)
+        if (out[i] && made[i]) tn_keep(made[i]);
+    const tn_status status = tn_scope_pop(scope);
+    for (int i = 0; i < 2; i++) {
+        if (out[i] && status == TN_OK) *out[i] = made[i];
+        if (out[i] && status != TN_OK) tn_release(made[i]);
+    }
+    return status;
+}
+
 #endif

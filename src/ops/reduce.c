@@ -208,7 +208,7 @@ static const tn__op ops[TN__REDUCTIONS] = {
 
 /* ---- public ---- */
 
-static tn_shape reduced_shape(const tn_tensor *x, uint32_t mask, bool keepdim)
+tn_shape tn__reduced_shape(const tn_tensor *x, uint32_t mask, bool keepdim)
 {
     tn_shape s = {.ndim = 0};
     for (int a = 0; a < x->ndim; a++)
@@ -254,7 +254,7 @@ static tn_tensor *with_kept_axes(tn_tensor *y, uint32_t mask, int ndim)
 static tn_tensor *empty_result(const tn__reduction *row, const tn_tensor *x, uint32_t mask, bool keepdim, tn_dtype from,
                                tn_dtype to)
 {
-    const tn_shape shape = reduced_shape(x, mask, keepdim);
+    const tn_shape shape = tn__reduced_shape(x, mask, keepdim);
     bool nothing = false;
     for (int k = 0; k < x->ndim; k++) nothing = nothing || ((mask & (1u << k)) && x->dim[k] == 0);
     if (!nothing) return tn_zeros(to, shape, tn__tensor_device(x)->name);

@@ -38,6 +38,9 @@ typedef struct tn__accumulated {
 /* Checks x and a list of axes, which becomes x's own (0 and -1 of a tensor without axes are none), and makes a mask of it. */
 tn_status tn__reduced_axes(const tn_tensor *x, tn_axes *axes, const char *function, uint32_t *mask);
 
+/* The shape of what is reduced over the axes in mask. */
+tn_shape tn__reduced_shape(const tn_tensor *x, uint32_t mask, bool keepdim);
+
 /* The reference. */
 tn_status tn__host_reduce(const tn__node *node, void *const *out);
 /* What a row makes of no elements, as a number of dtype `to`. */

@@ -45,7 +45,7 @@ static void host_row(const tn__node *node, int64_t n, void *row, void *work)
 
 static tn_status host_phases(const tn__node *node, void *const *out)
 {
-    return tn__along_host(node, out[0], host_row, true);
+    return tn__along_host(node, out, host_row, 8);
 }
 
 /* ---- OpenCL ---- */

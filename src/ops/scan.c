@@ -68,7 +68,7 @@ static void host_line(const tn__node *node, int64_t n, void *line, void *work)
 
 static tn_status host_scan(const tn__node *node, void *const *out)
 {
-    return tn__along_host(node, out[0], host_line, false);
+    return tn__along_host(node, out, host_line, 0);
 }
 
 /* ---- OpenCL ---- */

@@ -39,12 +39,7 @@ static tn_tensor *without_axes(const over *o, tn_tensor *y)
 /* A result of this value everywhere. */
 static tn_tensor *constant(const over *o, double value)
 {
-    tn_shape shape = {.ndim = 0};
-    for (int a = 0; a < o->x->ndim; a++)
-        if (!(o->mask & (1u << a)))
-            shape.dim[shape.ndim++] = o->x->dim[a];
-        else if (o->keepdim)
-            shape.dim[shape.ndim++] = 1;
+    const tn_shape shape = tn__reduced_shape(o->x, o->mask, o->keepdim);
     return tn_full(o->x->dtype, shape, tn_float(value), tn_device_of(o->x));
 }
 
