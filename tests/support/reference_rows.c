@@ -1,6 +1,8 @@
 /* The references of the rows, from references.def; for what has none there, the row's own text (row_texts.h). */
 #include "support/reference.h"
 #include "support/row_texts.h"
+#include "support/special.h"
+#include "support/test.h"
 
 #include "graph/node.h"
 
@@ -53,6 +55,38 @@ static double interpolated(bool single, double a, double b, double t)
     return fabs(t) < 0.5 ? a + t * (b - a) : b - (b - a) * (1 - t);
 }
 
+/* In the dtype's own bits, whose order is that of the numbers' sizes. */
+static double next_number(tn_dtype dtype, double a, double b)
+{
+    const size_t size = tn_dtype_size(dtype);
+    uint64_t bits = 0;
+    if (isnan(a) || isnan(b) || a == b) return isnan(a) ? a : b;
+    if (a == 0)
+        bits = 1; /* least, of b's sign */
+    else {
+        test_store(dtype, &bits, fabs(a));
+        if ((a < b) == (a > 0))
+            bits++;
+        else
+            bits--;
+    }
+    if (a == 0 ? b < 0 : a < 0) bits |= (uint64_t)1 << (8 * size - 1);
+    return test_number(dtype, &bits);
+}
+
+static double mantissa_of(double a)
+{
+    int e;
+    return frexp(a, &e);
+}
+
+static int exponent_of(double a)
+{
+    int e = 0;
+    (void)frexp(a, &e);
+    return isfinite(a) ? e : 0;
+}
+
 /* ---- functions ---- */
 
 /* 2^y as an intermediate result of the dtype: infinite where it overflows. */
@@ -80,6 +114,12 @@ static long double log_of_sum(long double x, long double y)
 {
     const long double d = x == y ? 0 : x - y, m = isnan(d) ? d : x > y ? x : y;
     return m + log1pl(expl(-fabsl(d)));
+}
+
+static long double log2_of_sum(long double x, long double y)
+{
+    const long double d = x == y ? 0 : x - y, m = isnan(d) ? d : x > y ? x : y;
+    return m + log1pl(exp2l(-fabsl(d))) / logl(2);
 }
 
 /* ---- activations ---- */
@@ -136,6 +176,21 @@ static wide_unsigned power(reference_int base, reference_int exponent)
     return result;
 }
 
+static reference_int magnitude(reference_int a)
+{
+    return a < 0 ? -a : a;
+}
+
+static reference_int common_divisor(reference_int a, reference_int b)
+{
+    while (b != 0) {
+        const reference_int rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return magnitude(a);
+}
+
 /* A shift may be by so many bits. */
 static bool shifts(tn_dtype dtype, reference_int count)
 {
@@ -146,7 +201,7 @@ static bool shifts(tn_dtype dtype, reference_int count)
 
 typedef struct line {
     bool given;
-    long double (*real)(double a, double b, double c, bool single);
+    long double (*real)(double a, double b, double c, tn_dtype dtype);
     double (*slack)(double a, double b, double c, long double out);
     wide_unsigned (*integer)(tn_dtype dtype, reference_int a, reference_int b, reference_int c);
     bool (*boolean)(bool a, bool b);
@@ -157,10 +212,12 @@ typedef struct line {
 #define NO 0
 #define WIDENED const long double x = (long double)a, y = (long double)b
 #define VALUE(name, costs, f, i, p)                                                                        \
-    static long double real_##name(double a, double b, double c, bool single)                              \
+    static long double real_##name(double a, double b, double c, tn_dtype dtype)                           \
     {                                                                                                      \
         WIDENED;                                                                                           \
-        (void)x, (void)y, (void)c, (void)single;                                                           \
+        const bool single = dtype != TN_F64;                                                               \
+                                                                                                           \
+        (void)x, (void)y, (void)c, (void)dtype, (void)single;                                              \
         return (long double)(f);                                                                           \
     }                                                                                                      \
     static double slack_##name(double a, double b, double c, long double out)                              \
@@ -210,7 +267,7 @@ static reference_number given_line(const line *l, tn_dtype dtype, const referenc
     if (l->truth)
         out.i = real ? l->real_truth(a, b) : l->truth(n[0].i, n[1].i);
     else if (real) {
-        out.f = l->real(a, b, c, dtype != TN_F64);
+        out.f = l->real(a, b, c, dtype);
         *slack = isfinite(out.f) ? l->slack(a, b, c, out.f) : 0;
         if (!isfinite(*slack)) *slack = 0;
     } else if (dtype == TN_BOOL)

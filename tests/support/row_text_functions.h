@@ -2,16 +2,16 @@
 #include "graph/scalar_functions.h"
 
 #define NO K(0) /* never called: the table forbids the dtype */
-#define EW(name, arity, inputs, result, f, i, b, ...) \
-    static T JOIN(text_##name, S)(T A, T B, T C)      \
-    {                                                 \
-        (void)A, (void)B, (void)C;                    \
-        return TEXT(f, i, b);                         \
+#define EW(name, arity, inputs, result, f, i, b, ...)                 \
+    static T JOIN(text_##name, S)(T A, T B, T C, const double *limit) \
+    {                                                                 \
+        (void)A, (void)B, (void)C, (void)limit;                       \
+        return TEXT(f, i, b);                                         \
     }
 #include "tables/elementwise.def"
 #undef EW
 
-static T (*const JOIN(texts, S)[])(T, T, T) = {
+static T (*const JOIN(texts, S)[])(T, T, T, const double *) = {
 #define EW(name, ...) JOIN(text_##name, S),
 #include "tables/elementwise.def"
 #undef EW

@@ -33,12 +33,13 @@
 
 static reference_int integer_text(int row, tn_dtype dtype, reference_int a, reference_int b, reference_int c)
 {
-    if (dtype == TN_BOOL) return texts_b[row]((uint32_t)a, (uint32_t)b, (uint32_t)c);
+    const double *limit = tn__dtypes[dtype].limit;
+    if (dtype == TN_BOOL) return texts_b[row]((uint32_t)a, (uint32_t)b, (uint32_t)c, limit);
     switch (tn__dtypes[dtype].compute) {
-    case TN__CI: return texts_i[row]((int32_t)a, (int32_t)b, (int32_t)c);
-    case TN__CU: return texts_u[row]((uint32_t)a, (uint32_t)b, (uint32_t)c);
-    case TN__CL: return texts_l[row]((int64_t)a, (int64_t)b, (int64_t)c);
-    default: return (reference_int)texts_m[row]((uint64_t)a, (uint64_t)b, (uint64_t)c);
+    case TN__CI: return texts_i[row]((int32_t)a, (int32_t)b, (int32_t)c, limit);
+    case TN__CU: return texts_u[row]((uint32_t)a, (uint32_t)b, (uint32_t)c, limit);
+    case TN__CL: return texts_l[row]((int64_t)a, (int64_t)b, (int64_t)c, limit);
+    default: return (reference_int)texts_m[row]((uint64_t)a, (uint64_t)b, (uint64_t)c, limit);
     }
 }
 
@@ -47,7 +48,7 @@ reference_number row_text(int row, tn_dtype dtype, const reference_number *n)
     const bool real = tn_dtype_is_float(dtype), truth = tn__rows[row].result == TN__TO_BOOL;
     reference_number out = {.dtype = truth ? TN_BOOL : dtype};
     if (real)
-        out.f = texts_x[row](reference_float(n[0]), reference_float(n[1]), reference_float(n[2]));
+        out.f = texts_x[row](reference_float(n[0]), reference_float(n[1]), reference_float(n[2]), tn__dtypes[dtype].limit);
     else
         out.i = reference_wrapped(dtype, integer_text(row, dtype, n[0].i, n[1].i, n[2].i));
     if (truth && real) out.i = out.f != 0;
