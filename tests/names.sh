@@ -101,6 +101,11 @@ tables() {
 }
 
 check || exit 1
+grep -oE '\btn_[a-z0-9_]+' "$page" | sort -u >"$work/said"
+grep -ohE '\btn_[a-z0-9_]+' "$root"/include/tenon/*.h | sort -u | comm -23 "$work/said" - | grep . && {
+    echo "docs/from-pytorch.md names these functions, which no header declares"
+    exit 1
+}
 {
     sed "\|^$mark\$|,\$d" "$page"
     echo "$mark"

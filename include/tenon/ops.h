@@ -126,9 +126,6 @@ TN_API tn_tensor *tn_isinf(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_isfinite(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_isposinf(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_isneginf(tn_tensor *x) TN_MUST_USE;
-/** |a - b| <= atol + rtol |b|, or a = b; two NaN count as close where equal_nan says so.
- *  error  ARGUMENT (rtol or atol is negative or NaN) */
-TN_API tn_tensor *tn_isclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan) TN_MUST_USE;
 /** The sign is minus; -0 has it, too. */
 TN_API tn_tensor *tn_signbit(tn_tensor *x) TN_MUST_USE;
 /** Non-zero counts as true, NaN too. */
