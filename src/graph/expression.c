@@ -355,6 +355,7 @@ void tn__plan_free(tn__plan *p)
     tn__text_free(&p->head);
     tn__text_free(&p->text);
     tn__free(p->parameters);
+    tn__free(p->pointers);
     tn__free(p->steps);
     tn__free(p);
 }
