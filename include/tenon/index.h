@@ -49,6 +49,46 @@ TN_API tn_tensor *tn_nonzero(tn_tensor *x) TN_MUST_USE;
 /** The same as indices into flat x. Runs at once. shape  [count] */
 TN_API tn_tensor *tn_flatnonzero(tn_tensor *x) TN_MUST_USE;
 
+/* ---- scatter: a copy of x with updates. Where several go to one element, they are taken in the order of the index, on every device
+ * alike; floats are summed in f32 or wider and rounded once. dtype  x's; src must go into it by promotion. A 0-d src is every
+ * update. ---- */
+
+/** How updates of one element are combined. */
+typedef enum tn_combine {
+    TN_COMBINE_LAST, /* the last one stays */
+    TN_COMBINE_SUM,
+    TN_COMBINE_PROD,
+    TN_COMBINE_MEAN, /* of integers: rounded down */
+    TN_COMBINE_AMAX, /* NaN if any is */
+    TN_COMBINE_AMIN
+} tn_combine;
+
+/** y[index[i, j, k], j, k] = src[i, j, k], here along axis 0; the last one of several stays.
+ *  shape  as many axes; index is nowhere longer than src, and but for axis nowhere longer than x
+ *  error  SHAPE */
+TN_API tn_tensor *tn_scatter(tn_tensor *x, int axis, tn_tensor *index, tn_tensor *src) TN_MUST_USE;
+/** The same, added to what is there; of bool: or. */
+TN_API tn_tensor *tn_scatter_add(tn_tensor *x, int axis, tn_tensor *index, tn_tensor *src) TN_MUST_USE;
+/** The same, combined with what is there, or, without include_self, only with each other.
+ *  error  SHAPE, ARGUMENT (no such way to combine) */
+TN_API tn_tensor *tn_scatter_reduce(tn_tensor *x, int axis, tn_tensor *index, tn_tensor *src, tn_combine how,
+                                    bool include_self) TN_MUST_USE;
+/** y[index[i], …] += src[i, …], here along axis 0; index [m].
+ *  shape  src is x's but m along axis
+ *  error  SHAPE */
+TN_API tn_tensor *tn_index_add(tn_tensor *x, int axis, tn_tensor *index, tn_tensor *src) TN_MUST_USE;
+/** y[index[i], …] = src[i, …]; the last one of several stays. */
+TN_API tn_tensor *tn_index_copy(tn_tensor *x, int axis, tn_tensor *index, tn_tensor *src) TN_MUST_USE;
+/** tn_index_add with another way to combine, as tn_scatter_reduce. */
+TN_API tn_tensor *tn_index_reduce(tn_tensor *x, int axis, tn_tensor *index, tn_tensor *src, tn_combine how,
+                                  bool include_self) TN_MUST_USE;
+/** y[index[i], …] = value, of no axes. error  SHAPE */
+TN_API tn_tensor *tn_index_fill(tn_tensor *x, int axis, tn_tensor *index, tn_tensor *value) TN_MUST_USE;
+/** Elements of x as if it were flat, row-major, set to those of src, or, with accumulate, src added to them.
+ *  shape  src has as many elements as index
+ *  error  SHAPE */
+TN_API tn_tensor *tn_put(tn_tensor *x, tn_tensor *index, tn_tensor *src, bool accumulate) TN_MUST_USE;
+
 /* ---- places in what is sorted ---- */
 
 /** Where in sorted (ascending along its last axis, NaN last) each value would go: before equal elements, or behind them with right.
@@ -57,6 +97,30 @@ TN_API tn_tensor *tn_flatnonzero(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_searchsorted(tn_tensor *sorted, tn_tensor *values, bool right) TN_MUST_USE;
 /** tn_searchsorted with the arguments the other way round: the bucket of each value between boundaries [n]. */
 TN_API tn_tensor *tn_bucketize(tn_tensor *values, tn_tensor *boundaries, bool right) TN_MUST_USE;
+
+/* ---- distinct elements and counts; all run at once but isin ---- */
+
+/** The distinct elements of flat x in ascending order, which of them each element of x is, and how many there are of each. NaNs
+ *  differ from each other. A pointer may be NULL: not wanted; on failure all are NULL.
+ *  shape  values and counts [n], inverse x's; dtype  values x's, the others i64
+ *  error  ARGUMENT (none is wanted) */
+TN_API tn_status tn_unique(tn_tensor *x, tn_tensor **values, tn_tensor **inverse, tn_tensor **counts);
+/** The same of stretches of equal elements, in the order they are met. */
+TN_API tn_status tn_unique_consecutive(tn_tensor *x, tn_tensor **values, tn_tensor **inverse, tn_tensor **counts);
+/** Whether each element of x is among elements; NaN never is. dtype  any, promoted -> bool */
+TN_API tn_tensor *tn_isin(tn_tensor *x, tn_tensor *elements) TN_MUST_USE;
+/** How many elements of x [n] are 0, 1, … to the largest, for at least `least` values; with weights (or TN_NONE) the sum of theirs.
+ *  dtype  integers but u64 -> i64; with weights theirs, integers f32
+ *  error  ARGUMENT (a negative element, least below 0), SHAPE */
+TN_API tn_tensor *tn_bincount(tn_tensor *x, tn_tensor *weights, int64_t least) TN_MUST_USE;
+/** How many elements of x lie from edges[i] to below edges[i + 1], the last edge included; edges ascend. weights as above.
+ *  shape  edges [n + 1] -> [n]; dtype  any -> i64, with weights theirs, integers f32
+ *  error  SHAPE */
+TN_API tn_tensor *tn_histogram(tn_tensor *x, tn_tensor *edges, tn_tensor *weights) TN_MUST_USE;
+/** tn_histogram with bins of equal width (tn_linspace in f32, for an f64 x in f64) from low to high; if those are equal, over all
+ *  of x, one to each side when its elements are all the same. dtype  any -> i64
+ *  error  ARGUMENT (bins below 1, low above high, a range that is not finite) */
+TN_API tn_tensor *tn_histc(tn_tensor *x, int64_t bins, double low, double high) TN_MUST_USE;
 
 #ifdef __cplusplus
 }

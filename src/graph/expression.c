@@ -174,14 +174,18 @@ static int build_lookup(builder *b, const tn__node *node, const mapping *m, tn__
 {
     const tn__lookup *lookup = &node->a.lookup;
     const int64_t numbers[3] = {lookup->count, lookup->step, lookup->fault};
-    tn__window inner;
-    push_window(b->plan, node, m, &node->in[1], &inner);
+    const bool folds = lookup->form == TN__FOLD;
     if ((step.a[0] = build_operand(b, node, m, 0)) < 0) return step.a[0];
-    if ((step.a[1] = add_input(b, node->in[1].value, node->in[1].dtype, &inner)) < 0) return step.a[1];
-    b->plan->inputs[step.a[1]].table = true;
-    b->plan->inputs[step.a[1]].reach = (lookup->step < 0 ? -lookup->step : lookup->step) * (lookup->count - 1);
-    for (int i = 0; i < 3; i++)
+    if (lookup->form != TN__PLACE) {
+        tn__window inner;
+        push_window(b->plan, node, m, &node->in[1], &inner);
+        if ((step.a[1] = add_input(b, node->in[1].value, node->in[1].dtype, &inner)) < 0) return step.a[1];
+        b->plan->inputs[step.a[1]].table = true;
+        b->plan->inputs[step.a[1]].reach = (lookup->step < 0 ? -lookup->step : lookup->step) * (lookup->count + lookup->count / 2);
+    }
+    for (int i = 0; i < (folds ? 2 : 3); i++)
         if ((step.a[i + 2] = number_step(b, (tn__number){.compute = TN__CL, .l = numbers[i]}, TN_I64)) < 0) return step.a[i + 2];
+    if (folds && (step.a[4] = build_operand(b, node, m, 2)) < 0) return step.a[4];
     step.kind = TN__LOOKUP;
     b->plan->looks = true;
     return add_step(b, step);
@@ -476,7 +480,7 @@ static const tn__value *find_given(const tn__request *r)
     tn__value *at = r->values[0];
     while (at->node && at->node->op->fusable) {
         tn__value *onward = NULL;
-        const int inputs = at->node->op == &tn__op_lookup ? 1 : at->node->inputs; /* a table is read at places of its own */
+        const int inputs = at->node->op == &tn__op_lookup ? 1 : at->node->inputs; /* tables are read at places of their own */
         for (int i = 0; i < inputs; i++) {
             tn__value *v = at->node->in[i].value;
             if (!v || !v->node || v->count != at->count || r->choose(NULL, v, r->user) != TN__INLINE) continue;

@@ -39,7 +39,7 @@ static int inner_axis(const tn__generator *g)
     return -1;
 }
 
-static int64_t inner_stride(const tn__generator *g, const tn__window *w)
+int64_t tn__inner_stride(const tn__generator *g, const tn__window *w)
 {
     const int k = inner_axis(g);
     return k < 0 || g->plan->dim[k] == 1 ? 0 : w->stride[k];
@@ -109,7 +109,7 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
         put_place(g, role, prefix, w);
         tn__text_puts(&g->macros, ";");
         /* an element that does not move further in is loaded here */
-        const bool still = inner_stride(g, w) == 0 && p->inputs[i].value && !p->inputs[i].table && !g->places_only;
+        const bool still = tn__inner_stride(g, w) == 0 && p->inputs[i].value && !p->inputs[i].table && !g->places_only;
         if (still && outer == !moves(g, w, TN__MIDDLE))
             tn__text_add(&g->macros, " const T%c h%d = (T%c)(LOAD1_%s(p%d, %sp%d));",
                          tn__letters[tn__dtypes[p->inputs[i].dtype].compute], i,
@@ -135,7 +135,7 @@ static void put_load(tn__generator *g, const tn__step *step)
     tn__plan *p = g->plan;
     const int i = step->a[0];
     const tn__plan_input *in = &p->inputs[i];
-    const int64_t stride = inner_stride(g, &in->window);
+    const int64_t stride = tn__inner_stride(g, &in->window);
     const char *name = tn_dtype_name(in->dtype);
     if (stride == 0)
         tn__text_add(&g->macros, "h%d", i);
@@ -192,91 +192,12 @@ static void put_convert(tn__generator *g, const tn__step *step)
 static void put_draw(tn__generator *g, const tn__step *step)
 {
     const int i = step->a[0];
-    const int64_t stride = inner_stride(g, &g->plan->inputs[i].window);
+    const int64_t stride = tn__inner_stride(g, &g->plan->inputs[i].window);
     static const char *const forms[] = {"UNIFORM", "NORMAL", "INTEGER"};
     g->uses |= TN__USES_RANDOM;
     tn__text_add(&g->macros, "ROUND_%s(DRAW_%s_%s(LANES(mp%d, (i), %" PRId64 "), v%d, v%d, v%d, v%d))", tn_dtype_name(step->dtype),
                  forms[step->node->a.random.form], tn_dtype_name(step->dtype), i, stride, step->a[1], step->a[2], step->a[3],
                  step->a[4]);
-}
-
-/* Whether a step has the same value in all lanes. */
-static bool is_splat(const tn__generator *g, int step)
-{
-    const tn__plan *p = g->plan;
-    bool splat[TN__NODE_OPERATIONS * 4] = {false};
-    if (step >= TN__NODE_OPERATIONS * 4) return false;
-    for (int s = 0; s <= step; s++) {
-        const tn__step *at = &p->steps[s];
-        switch (at->kind) {
-        case TN__NUMBER: splat[s] = true; break;
-        case TN__LOAD: splat[s] = inner_stride(g, &p->inputs[at->a[0]].window) == 0; break;
-        case TN__CONVERT: splat[s] = splat[at->a[0]]; break;
-        case TN__APPLY:
-            splat[s] = true;
-            for (int i = 0; i < at->row->arity; i++) splat[s] = splat[s] && splat[at->a[i]];
-            break;
-        default: break;
-        }
-    }
-    return splat[step];
-}
-
-/* Where the element of lane is, or, for a search, the search itself. */
-static void put_lookup_lane(tn__generator *g, int s, const char *lane, int number, bool whole)
-{
-    const tn__step *step = &g->plan->steps[s];
-    const int i = step->a[1];
-    const tn__plan_input *in = &g->plan->inputs[i];
-    const int64_t stride = inner_stride(g, &in->window);
-    const bool gather = step->node->a.lookup.form == TN__GATHER;
-    if (gather)
-        tn__text_add(&g->macros, "%s_%s(p%d, ", whole ? "LOAD" : "LOAD1", tn_dtype_name(in->dtype), in->pointer);
-    else
-        tn__text_add(&g->macros, "FIND_%d(p%d, ", s, in->pointer);
-    tn__text_add(&g->macros, "mp%d", i);
-    if (stride != 0) tn__text_add(&g->macros, " + ((i) + %d) * e%d", number, tn__parameter(g->plan, stride));
-    if (gather)
-        tn__text_add(&g->macros, " + AT(%s(v%d)%s, k%d, k%d) * (IDX)k%d)", *lane ? "" : "LANE0", step->a[0], lane,
-                     g->plan->steps[step->a[2]].a[0], g->plan->steps[step->a[4]].a[0], g->plan->steps[step->a[3]].a[0]);
-    else
-        tn__text_add(&g->macros, ", k%d, (IDX)k%d, %s(v%d)%s)", g->plan->steps[step->a[2]].a[0], g->plan->steps[step->a[3]].a[0],
-                     *lane ? "" : "LANE0", step->a[0], lane);
-}
-
-/* The function of a search: its table's dtype, the compute type, whether it passes equal elements. */
-static void put_search(tn__generator *g, int s)
-{
-    const tn__step *step = &g->plan->steps[s];
-    const tn_dtype dtype = g->plan->inputs[step->a[1]].dtype;
-    const tn__compute c = tn__dtypes[dtype].compute;
-    tn__text_add(&g->functions, "#ifndef FIND_%d\n#define FIND_%d find_%d\nSEARCH(find_%d, %s, %s, %s, %s)\n#endif\n", s, s, s, s,
-                 tn_dtype_name(dtype), tn__scalar_names[c], tn__dtypes[dtype].kind == TN__FLOAT ? "BEFORE_F" : "BEFORE_I",
-                 step->node->a.lookup.form == TN__SEARCH_LEFT ? "LEFT" : "RIGHT");
-}
-
-static void put_lookup(tn__generator *g, int s)
-{
-    const tn__step *step = &g->plan->steps[s];
-    const int64_t stride = inner_stride(g, &g->plan->inputs[step->a[1]].window);
-    const char letter = tn__letters[tn__dtypes[step->dtype].compute];
-    const bool splat = g->plan->width == 1 || g->single || is_splat(g, step->a[0]),
-               gather = step->node->a.lookup.form == TN__GATHER;
-    tn__note_dtype(g, g->plan->inputs[step->a[1]].dtype);
-    if (!gather) put_search(g, s);
-    if (gather && splat && stride == 1 && !g->single) { /* neighbours of one line */
-        put_lookup_lane(g, s, "", 0, true);
-        return;
-    }
-    tn__text_add(&g->macros, "(T%c)(", letter);
-    const int lanes = splat && (stride == 0 || g->single || g->plan->width == 1) ? 1 : g->plan->width;
-    for (int lane = 0; lane < lanes; lane++) {
-        char name[12] = "";
-        if (!splat) snprintf(name, sizeof name, ".s%x", (unsigned)lane);
-        if (lane) tn__text_puts(&g->macros, ", ");
-        put_lookup_lane(g, s, name, lane, false);
-    }
-    tn__text_puts(&g->macros, ")");
 }
 
 void tn__note_dtype(tn__generator *g, tn_dtype d)
@@ -304,7 +225,7 @@ static void put_step(tn__generator *g, int s)
         put_convert(g, step);
         break;
     case TN__DRAW: put_draw(g, step); break;
-    case TN__LOOKUP: put_lookup(g, s); break;
+    case TN__LOOKUP: tn__generate_lookup(g, s); break;
     case TN__RESULT: tn__text_puts(&g->macros, step->a[0] == 0 ? "RESULT" : "RESULT1"); break;
     }
     tn__text_puts(&g->macros, ";");
@@ -316,7 +237,7 @@ static void put_store(tn__generator *g)
     tn__text_add(&g->macros, "#define %s_STORE(i)", g->single ? "S" : "E");
     for (int o = 0; o < p->outputs_count; o++) {
         const tn__plan_output *out = &p->outputs[o];
-        const int64_t stride = inner_stride(g, &out->window);
+        const int64_t stride = tn__inner_stride(g, &out->window);
         const char *name = tn_dtype_name(out->dtype);
         tn__note_dtype(g, out->dtype);
         if (g->single) {

@@ -60,6 +60,10 @@ int tn__generate_form(tn__generator *g, int section, const char *form, const cha
 /* The text of a row, phase or reduction in letters of a compute type; names[0..] replace A B C (or the given words). */
 void tn__generate_text(tn__generator *g, tn__text *out, const char *text, tn__compute compute, const char *const *words,
                        const char *const *names, int count);
+/* lookup_text.c: a LOOKUP step's value. */
+void tn__generate_lookup(tn__generator *g, int step);
+/* What a window moves from one element of the INNER axis to the next. */
+int64_t tn__inner_stride(const tn__generator *g, const tn__window *w);
 /* The program uses values of this dtype. */
 void tn__note_dtype(tn__generator *g, tn_dtype dtype);
 /* An element's place in input or output: name of a parameter that holds v. */

@@ -15,6 +15,9 @@ void tn__host_store(tn_dtype dtype, void *bytes, int64_t at, int n, const void *
 /* An operand's block in its compute type; numbers are repeated. */
 void tn__host_operand(const tn__operand *in, int64_t at, int64_t stride, int n, void *out);
 
+/* A row over n elements in the compute type of dtype. */
+void tn__host_apply(int row, tn_dtype dtype, int n, const void *const *in, void *out);
+
 /* Calls visit for runs along the last of `axes` axes: place[] holds each operand's element at the run's start, linear the
  * point's row-major number; at most TN__BLOCK points a call. */
 typedef tn_status (*tn__host_visit)(const tn__node *node, int64_t linear, const int64_t *place, int n, void *user);

@@ -21,7 +21,7 @@
 #define LOWEST_VALUE 0
 #include "graph/host_loops.h"
 
-static void call_row(int row, tn_dtype dtype, int n, void *const *in, void *out)
+void tn__host_apply(int row, tn_dtype dtype, int n, const void *const *in, void *out)
 {
     if (dtype == TN_BOOL) {
         rows_b[row](n, in[0], in[1], in[2], out);
@@ -148,12 +148,12 @@ static void convert_result(tn_dtype from, tn_dtype to, int n, void *values)
 static tn_status visit_row(const tn__node *node, int64_t linear, const int64_t *place, int n, void *user)
 {
     uint64_t blocks[4][TN__BLOCK];
-    void *in[3] = {blocks[0], blocks[0], blocks[0]};
+    const void *in[3] = {blocks[0], blocks[0], blocks[0]};
     for (int i = 0; i < node->inputs; i++) {
         in[i] = blocks[i];
         tn__host_operand(&node->in[i], place[i], node->kept ? node->in[i].stride[node->kept - 1] : 0, n, blocks[i]);
     }
-    call_row((int)(node->row - tn__rows), node->dtype, n, in, blocks[3]);
+    tn__host_apply((int)(node->row - tn__rows), node->dtype, n, in, blocks[3]);
     const tn_dtype out = node->row->result == TN__TO_BOOL ? TN_BOOL : node->dtype;
     convert_result(node->dtype, out, n, blocks[3]);
     tn__host_store(out, user, linear, n, blocks[3]);

@@ -45,13 +45,20 @@ enum { TN__ROW_NONE = -1,
        TN__ROWS };
 extern const tn__row tn__rows[TN__ROWS];
 
-/* Elements of a table, found by an index (operand 0) or by their value; operand 1 is the table's window without the axis that
- * is looked along. */
-typedef enum tn__lookup_form { TN__GATHER, TN__SEARCH_LEFT, TN__SEARCH_RIGHT } tn__lookup_form;
+/* What is found in a table by a key, operand 0. Operand 1 is the table's window without the axis that is looked along.
+ *   GATHER        the element at an index; negative ones count from the end
+ *   PLACE         that index itself, counted from the front; no table
+ *   SEARCH_LEFT   i64: where the key would go in a sorted table, before equal elements; NaN sorts last
+ *   SEARCH_RIGHT  behind equal ones
+ *   FOLD          elements key to operand 2 (not included) combined by a row; 0 when there are none. Behind its `count` elements
+ *                 the table has those of the levels: FOLD_BASE elements of the level before combined, as long as there are so many */
+typedef enum tn__lookup_form { TN__GATHER, TN__PLACE, TN__SEARCH_LEFT, TN__SEARCH_RIGHT, TN__FOLD } tn__lookup_form;
+enum { TN__FOLD_BASE = 32 };
 typedef struct tn__lookup {
     tn__lookup_form form;
     int64_t count, step; /* elements along that axis, and from one to the next */
-    int fault;           /* GATHER: the report of an index out of range (device/fault.h) */
+    int fault;           /* GATHER, PLACE: the report of an index out of range (device/fault.h) */
+    int row;             /* FOLD */
 } tn__lookup;
 
 typedef struct tn__phase_list tn__phase_list;
@@ -158,10 +165,9 @@ bool tn__promote_list(tn_tensor *const *operands, int count, tn_dtype *result);
 
 /* ---- lookups (lookup.c) ---- */
 
-/* A tensor of this shape, row-major: GATHER gives table elements at key (integers; negative ones count from the end), the searches the place (i64)
- * in a sorted table where key would go, before or behind equal ones; NaN sorts last. key broadcasts to shape; table_stride is the
- * table's over shape. Fusable like an elementwise operation; the table itself is stored. */
-tn_tensor *tn__record_lookup(const char *function, const tn__lookup *lookup, tn_tensor *key, tn_tensor *table,
+/* A tensor of this shape, row-major. key and end (FOLD; else NULL) broadcast to shape; table_stride is the table's over shape
+ * (PLACE: table is any tensor of the device). Fusable like an elementwise operation; the table itself is stored. */
+tn_tensor *tn__record_lookup(const char *function, const tn__lookup *lookup, tn_tensor *key, tn_tensor *end, tn_tensor *table,
                              const tn_shape *shape, const int64_t *table_stride);
 
 /* ---- running (run.c) ---- */

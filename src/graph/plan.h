@@ -26,8 +26,8 @@ typedef enum tn__step_kind { TN__LOAD, TN__NUMBER, TN__APPLY, TN__CONVERT, TN__D
 typedef struct tn__step {
     tn__step_kind kind;
     int section;
-    /* Steps it reads. LOAD, DRAW: a[0] is an input, LOOKUP: a[1] is; NUMBER: a[0] is a number, RESULT: of the anchor's */
-    int a[5];
+    int a[5];             /* steps it reads; LOAD, DRAW: a[0] is an input; NUMBER: a number; RESULT: the anchor's result;
+                           * LOOKUP: key, an input, count, step, fault or end */
     tn_dtype from, dtype; /* APPLY: computed in from, rounded to dtype; CONVERT: from -> dtype; else dtype */
     const tn__row *row;
     const tn__node *node; /* DRAW: the generator; LOOKUP: what is looked up */

@@ -19,6 +19,7 @@ int tn__plan_width(const tn__plan *p, const tn__role *role)
     bool wide_values = false;
     for (int s = 0; s < p->steps_count; s++) {
         const tn__step *step = &p->steps[s];
+        if (step->kind == TN__LOOKUP && step->node->a.lookup.form == TN__FOLD) return 1; /* a loop for each element */
         wide_values = wide_values || step->kind == TN__DRAW || is_wide(step->dtype) ||
                       (step->kind == TN__APPLY && is_wide(step->from));
     }

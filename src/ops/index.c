@@ -43,7 +43,7 @@ static tn_tensor *gather_along(const char *function, int fault, tn_tensor *x, in
     const tn__lookup lookup = {.form = TN__GATHER, .count = x->dim[a], .step = x->stride[a], .fault = fault};
     int64_t stride[TN_MAX_AXES];
     for (int k = 0; k < shape->ndim; k++) stride[k] = k == a || x->dim[k] == 1 ? 0 : x->stride[k];
-    return tn__record_lookup(function, &lookup, index, x, shape, stride);
+    return tn__record_lookup(function, &lookup, index, NULL, x, shape, stride);
 }
 
 static tn_tensor *recorded(tn_tensor *x, tn_tensor *index, tn_tensor *y)
@@ -84,7 +84,7 @@ static tn_tensor *gather(tn_tensor *x, int axis, tn_tensor *index)
     const tn__lookup lookup = {.form = TN__GATHER, .count = x->dim[a], .step = x->stride[a], .fault = TN__FAULT_gather};
     int64_t stride[TN_MAX_AXES];
     for (int k = 0; k < shape.ndim; k++) stride[k] = k == a ? 0 : x->stride[k];
-    return tn__record_lookup("gather", &lookup, index, x, &shape, stride);
+    return tn__record_lookup("gather", &lookup, index, NULL, x, &shape, stride);
 }
 
 tn_tensor *tn_gather(tn_tensor *x, int axis, tn_tensor *index)
@@ -147,7 +147,7 @@ static tn_tensor *index_select(const char *function, int fault, tn_tensor *x, in
     }
     for (int k = index->ndim; k < of_index.ndim; k++) of_index.dim[k] = 1;
     tn_tensor *key = index->ndim == 0 ? tn__tensor_alias(index) : tn__view_as(index, &of_index, index_stride);
-    tn_tensor *y = key ? tn__record_lookup(function, &lookup, key, x, &shape, stride) : NULL;
+    tn_tensor *y = key ? tn__record_lookup(function, &lookup, key, NULL, x, &shape, stride) : NULL;
     tn_release(key);
     return y;
 }
@@ -203,7 +203,7 @@ static tn_tensor *search(const char *function, tn_tensor *sorted, tn_tensor *val
     const tn__lookup lookup = {
         .form = right ? TN__SEARCH_RIGHT : TN__SEARCH_LEFT, .count = table->dim[last], .step = table->stride[last]};
     if (table->ndim > 1) memcpy(stride, table->stride, (size_t)last * sizeof stride[0]);
-    return tn__next(table, tn__record_lookup(function, &lookup, values, table, &shape, stride));
+    return tn__next(table, tn__record_lookup(function, &lookup, values, NULL, table, &shape, stride));
 }
 
 tn_tensor *tn_searchsorted(tn_tensor *sorted, tn_tensor *values, bool right)
