@@ -62,7 +62,7 @@ tenon_suite(reduce     host pocl pocl-wide rusticl rusticl-deep  ASAN host pocl 
 tenon_suite(softmax    host pocl pocl-wide rusticl rusticl-deep)
 tenon_suite(statistics host pocl pocl-wide rusticl  ASAN host)
 tenon_suite(scan       host pocl pocl-wide rusticl  ASAN host)
-tenon_suite(sort       host pocl pocl-wide rusticl  ASAN host pocl  TIMEOUT 900)
+tenon_suite(sort       host pocl pocl-wide rusticl  ASAN host  TIMEOUT 900)
 tenon_suite(matmul     host pocl pocl-wide rusticl rusticl-deep  ASAN host pocl  TIMEOUT 900 COST 50)
 tenon_suite(linalg     host pocl rusticl)
 tenon_suite(index      host pocl rusticl oclgrind  ASAN host)
