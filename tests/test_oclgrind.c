@@ -172,6 +172,34 @@ START_TEST(reductions_and_rows_wide)
 }
 END_TEST
 
+/* ---- sorting ---- */
+
+/* Places from lines of no order, in one kernel and in several; the deep profile's first one takes 1,024 elements. */
+static void sorts(int64_t longer)
+{
+    static const tn_dtype dtypes[] = {TN_F32, TN_I64, TN_F16, TN_U8, TN_F64, TN_BOOL};
+    for (int d = 0; d < 6; d++) {
+        tn_tensor *x = ck_made(tn_sin(counted(TN_F32, TN_SHAPE(3, d == 0 ? longer : 20)))), *v, *at;
+        ck_ok(tn_sort(tn_cast(tn_mul(x, tn_float(9)), dtypes[d]), 1, d % 2, &v, &at));
+        run(tn_sub(at, tn_int(1)));
+        run(v);
+    }
+}
+
+START_TEST(sorts_deep)
+{
+    use_profile("deep");
+    sorts(1040);
+}
+END_TEST
+
+START_TEST(sorts_wide)
+{
+    use_profile("wide");
+    sorts(40);
+}
+END_TEST
+
 /* ---- products ---- */
 
 static void products(void)
@@ -281,5 +309,5 @@ START_TEST(the_platform_is_Oclgrinds)
 END_TEST
 
 BONES_MAIN("oclgrind", the_platform_is_Oclgrinds, each_row_deep, each_row_wide, each_cast_deep, each_cast_wide,
-           reductions_and_rows_deep, reductions_and_rows_wide, products_deep, products_wide, solvers_deep, solvers_wide,
+           reductions_and_rows_deep, reductions_and_rows_wide, sorts_deep, sorts_wide, products_deep, products_wide, solvers_deep, solvers_wide,
            numbers_and_windows_deep, numbers_and_windows_wide)

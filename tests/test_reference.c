@@ -13,10 +13,16 @@ enum { MOST_ELEMENTS = 256 };
 static tn_archive *archive;
 static int faults;
 
+static void open_file(const char *path)
+{
+    tn_archive_close(archive);
+    archive = tn_archive_open(path);
+    ck_assert_msg(archive, "%s", tn_last_error());
+}
+
 static void open_archive(void)
 {
-    archive = tn_archive_open(TN_TEST_SOURCE_DIR "/tests/data/reference/reference.safetensors");
-    ck_assert_msg(archive, "%s", tn_last_error());
+    open_file(TN_TEST_SOURCE_DIR "/tests/data/reference/reference.safetensors");
     faults = 0;
     bones_push();
 }
@@ -24,6 +30,7 @@ static void open_archive(void)
 static void close_archive(void)
 {
     tn_archive_close(archive);
+    archive = NULL;
     bones_pop();
 }
 
@@ -280,6 +287,58 @@ static void run_call(const char *name, const title *t, tn_tensor *want)
     compare_products(name, ck_made(call(t->part[1], x)), want, strcmp(t->part[1], "matrix_power5") == 0 ? 20000 : 500);
 }
 
+/* ---- sorting ---- */
+
+typedef struct asked {
+    const char *name;
+    tn_tensor *x;
+    int axis;
+    const char *argument;
+} asked;
+
+/* Values, and indices where the operation has them. */
+static void sorted(const asked *a, tn_tensor **v, tn_tensor **at)
+{
+    const int axis = a->axis, number = atoi(a->argument);
+    const char *n = a->name;
+    if (strcmp(n, "sort") == 0) ck_ok(tn_sort(a->x, axis, number != 0, v, at));
+    if (strcmp(n, "topk") == 0) ck_ok(tn_topk(a->x, abs(number), axis, number > 0, v, at));
+    if (strcmp(n, "kthvalue") == 0) ck_ok(tn_kthvalue(a->x, number, axis, false, v, at));
+    if (strcmp(n, "median") == 0) ck_ok(tn_median_with_index(a->x, axis, false, v, at));
+    if (strcmp(n, "nanmedian") == 0) ck_ok(tn_nanmedian_with_index(a->x, axis, false, v, at));
+    if (strcmp(n, "mode") == 0) ck_ok(tn_mode(a->x, axis, false, v, at));
+    if (strcmp(n, "max_with_index") == 0) ck_ok(tn_max_with_index(a->x, axis, false, v, at));
+    if (strcmp(n, "min_with_index") == 0) ck_ok(tn_min_with_index(a->x, axis, false, v, at));
+    if (strcmp(n, "cummax_with_index") == 0) ck_ok(tn_cummax_with_index(a->x, axis, v, at));
+    if (strcmp(n, "cummin_with_index") == 0) ck_ok(tn_cummin_with_index(a->x, axis, v, at));
+}
+
+/* The argument is the mode and q, as in "lower0.25". */
+static tn_tensor *quantile(const asked *a)
+{
+    static const char *const modes[] = {"linear", "lower", "higher", "midpoint", "nearest"};
+    int m = 0;
+    while (m < 4 && strncmp(modes[m], a->argument, strlen(modes[m])) != 0) m++;
+    const double q = atof(a->argument + strlen(modes[m]));
+    return strcmp(a->name, "quantile") == 0 ? tn_quantile(a->x, q, TN_AXES(a->axis), false, (tn_quantile_mode)m)
+                                            : tn_nanquantile(a->x, q, TN_AXES(a->axis), false, (tn_quantile_mode)m);
+}
+
+static void run_sort(const char *name, const title *t, tn_tensor *want)
+{
+    const asked a = {t->part[1], sibling(name, "a"), atoi(t->part[4]), t->part[5]};
+    double distance[MOST_ELEMENTS]; /* a quantile between numbers below 10 */
+    for (int i = 0; i < MOST_ELEMENTS; i++) distance[i] = 10 * test_step(tn_dtype_of(want), 1);
+    if (strstr(a.name, "quantile")) {
+        compare(name, ck_made(quantile(&a)), want, (bound){.ulps = 1, .distance = distance});
+        return;
+    }
+    tn_tensor *v = NULL, *at = NULL;
+    sorted(&a, &v, &at);
+    compare(name, ck_made(v), want, (bound){.ulps = 0});
+    compare(name, ck_made(at), sibling(name, "at"), (bound){.ulps = 0});
+}
+
 /* Runs every case of a kind; at least so many. */
 static void run_all(const char *kind, int least, void (*run)(const char *, const title *, tn_tensor *))
 {
@@ -340,6 +399,13 @@ START_TEST(products_give_what_NumPy_and_PyTorch_give)
 }
 END_TEST
 
+START_TEST(sorting_gives_what_NumPy_and_PyTorch_give)
+{
+    open_file(TN_TEST_SOURCE_DIR "/tests/data/reference/sort.safetensors");
+    run_all("sort", 1900, run_sort);
+}
+END_TEST
+
 TEST_MAIN("reference", open_archive, close_archive, rows_give_what_NumPy_and_PyTorch_give, gradients_are_what_PyTorch_finds, reductions_give_what_NumPy_gives,
           softmax_gives_what_PyTorch_gives, casts_give_what_NumPy_gives_within_the_contract, einsum_gives_what_NumPy_gives,
-          products_give_what_NumPy_and_PyTorch_give)
+          products_give_what_NumPy_and_PyTorch_give, sorting_gives_what_NumPy_and_PyTorch_give)

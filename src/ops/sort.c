@@ -6,7 +6,7 @@
 #include <tenon/ops.h>
 
 /* In elements: what is ranked at once, what a unit of the first kernel sorts, and what one of a merge puts out. Rounds of loops in an
- * item stay far below 65,535, where llvmpipe would leave them (docs/drivers.md). */
+ * item stay far below the 32,752 after which llvmpipe leaves them (docs/drivers.md). */
 enum { BLOCK = 16, DEEP_TILE = 1024, DEEP_SPAN = 1024, WIDE_SPAN = 16, ITEM_LOCAL = 64 };
 
 /* ---- host ---- */

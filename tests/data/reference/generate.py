@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes reference.safetensors: operands and results of operations as NumPy and PyTorch compute them.
+"""Writes reference.safetensors and sort.safetensors: operands and results of operations as NumPy and PyTorch compute them.
 
     python3 generate.py            (NumPy 1.24, PyTorch 1.13 or newer; Debian: python3-numpy python3-torch)
 
-Each case is a few tensors, named KIND/OPERATION/DTYPE/NUMBER[/AXES/KEEPDIM]/{a,b,c,out}; of gradients u is the upstream one, p, q and r are
-the operands'. Floats are computed in f64 and
+Each case is a few tensors, named KIND/OPERATION/DTYPE/NUMBER[/AXES/KEEPDIM]/{a,b,c,out}; with indices in `at`; of gradients u is the
+upstream one, p, q and r are the operands'. Floats are computed in f64 and
 rounded once to the dtype, as the contract has it; tests/test_reference.c runs the cases on host.
 """
 import json
@@ -480,6 +480,119 @@ def calls():
             case(f"call/cdist{p}/{dtype}/{number}", [a, b], dtype, torch.cdist(t(a), t(b), p).numpy(), dtype)
 
 
+# ---- sorting: sort/OPERATION/DTYPE/NUMBER/AXES/ARGUMENT ----
+
+SORTED = [((7,), 0), ((33,), -1), ((4, 5), 0), ((3, 2, 6), 1), ((2, 9), 1), ((2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 4), 3), ((), 0)]
+
+
+def tied(dtype, shape):
+    """Few different values, so that there are ties; NaN and infinities among those of floats."""
+    few = edges(dtype)
+    pool = np.concatenate([few, few[:3], values(dtype, -3, 3, 4).astype(few.dtype)])
+    return pool[rng.integers(0, len(pool), int(np.prod(shape)))].reshape(shape)
+
+
+def in_order(x, axis, descending):
+    """Places of a stable sort, NaN as the greatest."""
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+
+
+def same(a, b):
+    assert np.array_equal(a, np.asarray(b), equal_nan=a.dtype.kind == "f"), (a, b)
+
+
+def sort_case(name, x, dtype, value, place):
+    global cases
+    put(f"sort/{name}/a", x, dtype)
+    put(f"sort/{name}/out", value, dtype)
+    if place is not None:
+        put(f"sort/{name}/at", place, "i64")
+    cases += 1
+
+
+def ranked(dtype, number, x, axis):
+    """sort, topk, kthvalue, median and mode of one operand; PyTorch has the last word on values where it knows the dtype."""
+    line, a = (x.reshape(1), 0) if x.ndim == 0 else (x, axis % x.ndim)
+    n = line.shape[a]
+    known = dtype in ("f32", "f64", "i8", "i16", "i32", "i64", "u8")
+    shape = lambda y: y.reshape(x.shape) if x.ndim == 0 else y
+    part = lambda y, first, count: np.take(y, range(first, first + count), a)
+    gone = lambda y: np.squeeze(y, a)
+    for descending in (False, True):
+        place = in_order(line, a, descending)
+        value = np.take_along_axis(line, place, a)
+        if known:
+            same(value, torch.sort(t(line), a, descending)[0])
+        sort_case(f"sort/{dtype}/{number}/{axis}/{int(descending)}", x, dtype, shape(value), shape(place))
+        k = (n + 1) // 2
+        sort_case(f"topk/{dtype}/{number}/{axis}/{k if descending else -k}", x, dtype, shape(part(value, 0, k)), shape(part(place, 0, k)))
+        if known:
+            same(part(value, 0, k), torch.topk(t(line), k, a, descending)[0])
+        if not descending:
+            sort_case(f"kthvalue/{dtype}/{number}/{axis}/{k}", x, dtype, gone(part(value, k - 1, 1)), gone(part(place, k - 1, 1)))
+            if known:
+                same(gone(part(value, k - 1, 1)), torch.kthvalue(t(line), k, a)[0])
+            medians(dtype, number, x, axis, a, value, place, known and t(line))
+
+
+def medians(dtype, number, x, axis, a, value, place, given):
+    there = np.sum(value == value, a, keepdims=True)
+    n = value.shape[a]
+    for name, middle, f in (("median", np.where(there < n, there, (n - 1) // 2), torch.median),
+                            ("nanmedian", (np.maximum(there, 1) - 1) // 2, torch.nanmedian)):
+        v, at = (np.squeeze(np.take_along_axis(y, middle, a), a) for y in (value, place))
+        if given is not False:
+            same(v, f(given, a)[0])
+        sort_case(f"{name}/{dtype}/{number}/{axis}/0", x, dtype, v, at)
+
+
+def extremes(dtype, number, x, axis):
+    """PyTorch's own indices; its f64 and i64 stand for the other dtypes but u64."""
+    y = t(x.astype(np.float64 if x.dtype.kind == "f" else np.int64))
+    for name, f in (("max_with_index", torch.max), ("min_with_index", torch.min), ("cummax_with_index", torch.cummax),
+                    ("cummin_with_index", torch.cummin), ("mode", torch.mode)):
+        v, at = f(y, axis)
+        if name == "mode" and x.dtype.kind == "f" and np.isnan(x).any():
+            continue  # PyTorch's choice among NaN depends on how it sorts
+        if name == "mode" and x.ndim:  # the last occurrence: PyTorch's own sort is not stable beyond 16 elements
+            a = axis % x.ndim
+            at = t(x.shape[a] - 1 - np.argmax(np.flip(x == np.expand_dims(v.numpy(), a), a), a))
+        sort_case(f"{name}/{dtype}/{number}/{axis}/0", x, dtype, v.numpy(), at.numpy())
+
+
+def quantiles(dtype):
+    for number, (shape, axis) in enumerate([((9,), 0), ((3, 10), 1), ((6, 4), 0)]):
+        x = values(dtype, -9, 9, int(np.prod(shape))).reshape(shape)
+        for nan in (False, True):
+            if nan:
+                x = x.copy()
+                x.flat[:: 4] = np.nan
+            for mode in ("linear", "lower", "higher", "midpoint", "nearest"):
+                for q in (0.0, 0.25, 0.4, 1.0):
+                    for name, f in (("quantile", torch.quantile), ("nanquantile", torch.nanquantile)):
+                        y = f(t(x), q, axis, interpolation=mode).numpy()
+                        sort_case(f"{name}/{dtype}/{number * 2 + nan}/{axis}/{mode}{q}", x, dtype, y, None)
+
+
+def sorts():
+    for dtype in FLOATS + INTEGERS + ["bool"]:
+        for number, (shape, axis) in enumerate(SORTED):
+            x = tied(dtype, shape)
+            ranked(dtype, number, x, axis)
+            if dtype != "u64":
+                extremes(dtype, number, x, axis)
+    for dtype in FLOATS:
+        quantiles(dtype)
+
+
+def start():
+    """A new file."""
+    global entries, blobs, offset, cases
+    entries, blobs, offset, cases = {}, [], 0, 0
+
+
 def write(path):
     header = json.dumps({"__metadata__": {"cases": str(cases)}, **entries}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)
@@ -497,4 +610,8 @@ casts()
 products()
 calls()
 gradients()
-write(os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.safetensors"))
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+write(os.path.join(FOLDER, "reference.safetensors"))
+start()
+sorts()
+write(os.path.join(FOLDER, "sort.safetensors"))
