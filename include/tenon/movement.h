@@ -157,6 +157,11 @@ TN_API tn_tensor *tn_uniform(tn_dtype dtype, tn_shape shape, double low, double 
 /** mean + deviation·z with z as tn_randn. dtype  floats
  *  error  ARGUMENT (deviation below 0, not finite) and those of tn_randn */
 TN_API tn_tensor *tn_normal(tn_dtype dtype, tn_shape shape, double mean, double deviation, const char *device) TN_MUST_USE;
+/** As tn_normal, but only from low to high, which may be infinite. dtype  floats
+ *  error  ARGUMENT (deviation not above 0, not finite; low not below high, or both so far out that f32 cannot tell them apart) and
+ *  those of tn_rand */
+TN_API tn_tensor *tn_truncated_normal(tn_dtype dtype, tn_shape shape, double mean, double deviation, double low, double high,
+                                      const char *device) TN_MUST_USE;
 /** -log(1 - u) / rate with u as tn_rand: of mean 1 / rate, never negative. dtype  floats
  *  error  ARGUMENT (rate not above 0, not finite) and those of tn_rand */
 TN_API tn_tensor *tn_exponential(tn_dtype dtype, tn_shape shape, double rate, const char *device) TN_MUST_USE;
