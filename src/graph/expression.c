@@ -220,7 +220,7 @@ static int build_node(builder *b, tn__value *value, const mapping *m, const tn__
 /* Operands that are loaded again and again take only casts and a scale by a number. */
 static bool is_cheap(const tn__node *node)
 {
-    if (!node->row) return node->inputs == 1 && node->in[0].value;
+    if (node->op == &tn__op_cast) return node->in[0].value != NULL;
     return node->row == &tn__rows[TN__ROW_mul] && !node->in[0].value != !node->in[1].value;
 }
 
