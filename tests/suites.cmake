@@ -16,6 +16,7 @@
 #   both          PoCL as cpu:0 and rusticl as gpu:0
 #   oclgrind      Oclgrind, gpu:0; data races and uninitialised reads fail the suite
 #   native        this machine's own drivers, gpu:0; only with -DTENON_TEST_NATIVE=ON
+#   intel         Intel's CPU runtime, cpu:0; only with -DTENON_TEST_INTEL=FOLDER (scripts/test --all), where pocl is listed
 
 set(TENON_SUITE_DEFAULT host pocl ASAN host)
 
