@@ -78,6 +78,11 @@
 #define MOR(a, b) ((a) | (b))
 #define MXOR(a, b) ((a) ^ (b))
 #define MNOT(a) (!(a))
+#if W == 1
+#define ANY(c) (c)
+#else
+#define ANY(c) any(c)
+#endif
 #define SEL_f(c, a, b) select((Tf)(b), (Tf)(a), MASK32(c))
 #define SEL_i(c, a, b) select((Ti)(b), (Ti)(a), MASK32(c))
 #define SEL_u(c, a, b) select((Tu)(b), (Tu)(a), MASK32(c))
@@ -131,6 +136,8 @@
 #define HYPOT_f(a, b) hypot(a, b)
 #define COPYSIGN_f(a, b) copysign(a, b)
 #define FMA_f(a, b, c) fma(a, b, c)
+#define LOGB_f(a) logb(a)
+#define SCALE_f(a, n) ldexp(a, TO(int, n))
 #define EXP_f(a) exp(a)
 #define LOG_f(a) log(a)
 #define SQRT_f(a) sqrt(a)
@@ -172,6 +179,8 @@
 #define HYPOT_d HYPOT_f
 #define COPYSIGN_d COPYSIGN_f
 #define FMA_d FMA_f
+#define LOGB_d LOGB_f
+#define SCALE_d SCALE_f
 #define EXP_d EXP_f
 #define LOG_d LOG_f
 #define SQRT_d SQRT_f

@@ -214,7 +214,52 @@ START_TEST(every_order_of_four_is_equally_likely)
 }
 END_TEST
 
-BONES_MAIN("create", linspace_is_numpys_and_ends_exactly, logspace_takes_powers, arange_is_as_before,
+START_TEST(multinomial_draws_in_the_ratio_of_the_weights)
+{
+    enum { DRAWS = 20000 };
+    static int64_t drawn[2 * DRAWS];
+    static const double want[2][4] = {{0, 0.25, 0.75, 0}, {0.1, 0.2, 0.3, 0.4}};
+    tn_tensor *p = test_f32(TN_SHAPE(2, 4), {0, 1, 3, 0, 1, 2, 3, 4});
+    tn_seed(5);
+    tn_tensor *x = ck_made(tn_multinomial(p, DRAWS, true));
+    ck_shape(x, TN_SHAPE(2, DRAWS));
+    ck_ok(tn_read(x, drawn, sizeof drawn));
+    for (int line = 0; line < 2; line++) {
+        int64_t count[4] = {0};
+        for (int i = 0; i < DRAWS; i++) count[drawn[line * DRAWS + i]]++;
+        for (int k = 0; k < 4; k++) /* five standard deviations */
+            ck_assert(fabs((double)count[k] - want[line][k] * DRAWS) <= 5 * sqrt(want[line][k] * (1 - want[line][k]) * DRAWS));
+    }
+    tn_tensor *once = ck_made(tn_multinomial(tn_expand(p, TN_SHAPE(2, 4)), 2, false));
+    ck_shape(once, TN_SHAPE(2, 2));
+    ck_ok(tn_read(once, drawn, 4 * sizeof drawn[0]));
+    ck_assert(drawn[0] + drawn[1] == 3 && drawn[0] * drawn[1] == 2); /* 1 and 2 */
+    ck_assert(drawn[2] != drawn[3]);
+    ck_fails(tn_multinomial(p, 3, false), TN_ARGUMENT, "multinomial", "3 without", "2 weights");
+    ck_fails(tn_multinomial(p, 0, true), TN_ARGUMENT, "0 draws");
+    ck_fails(tn_multinomial(test_f32(TN_SHAPE(2), {1, -0.5}), 1, true), TN_ARGUMENT, "-0.5");
+    ck_fails(tn_multinomial(test_f32(TN_SHAPE(2), {1, NAN}), 1, true), TN_ARGUMENT, "nan");
+    ck_fails(tn_multinomial(test_f32(TN_SHAPE(2), {0, 0}), 1, true), TN_ARGUMENT, "sum to 0");
+    ck_fails(tn_multinomial(test_f32(TN_SHAPE(), {1}), 1, true), TN_SHAPE, "[]");
+    ck_fails(tn_multinomial(test_i32(TN_SHAPE(1), {1}), 1, true), TN_DTYPE, "i32");
+}
+END_TEST
+
+/* The first of two without replacement is chosen by the weights. */
+START_TEST(multinomial_without_replacement_is_weighted)
+{
+    enum { LINES = 8000 };
+    static int64_t drawn[LINES];
+    tn_tensor *p = ck_made(tn_expand(test_f32(TN_SHAPE(3), {1, 2, 1}), TN_SHAPE(LINES, 3)));
+    int64_t count[3] = {0};
+    tn_seed(6);
+    ck_ok(tn_read(tn_select(ck_made(tn_multinomial(p, 2, false)), 1, 0), drawn, sizeof drawn));
+    for (int i = 0; i < LINES; i++) count[drawn[i]]++;
+    ck_assert(labs((long)count[1] - LINES / 2) < 5 * sqrt(LINES / 4.0) && labs((long)count[0] - LINES / 4) < 5 * sqrt(LINES * 3 / 16.0));
+}
+END_TEST
+
+BONES_MAIN("create", multinomial_draws_in_the_ratio_of_the_weights, multinomial_without_replacement_is_weighted, linspace_is_numpys_and_ends_exactly, logspace_takes_powers, arange_is_as_before,
            eye_and_tri_have_their_ones_in_place, likes_take_dtype_shape_and_device,
            distributions_are_their_formulas_over_the_stream, exponential_is_never_negative_nor_infinite,
            bernoulli_compares_the_stream_with_p, a_permutation_holds_every_number_once_and_the_same_everywhere,

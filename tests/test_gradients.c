@@ -134,10 +134,9 @@ START_TEST(every_gradient_of_the_table_equals_central_differences)
 }
 END_TEST
 
-START_TEST(every_continuous_row_has_a_gradient_and_no_other)
+START_TEST(every_continuous_row_has_a_gradient)
 {
-    for (int i = 0; i < TN__ROWS; i++)
-        ck_assert_msg(has_gradient(i) == !tn__rows[i].step, "%s: gradient %d, continuous %d", tn__rows[i].name, has_gradient(i), !tn__rows[i].step);
+    for (int i = 0; i < TN__ROWS; i++) ck_assert_msg(has_gradient(i) || tn__rows[i].step, "%s is continuous, but has no gradient", tn__rows[i].name);
 }
 END_TEST
 
@@ -551,7 +550,7 @@ START_TEST(a_tensor_has_an_empty_slot_for_its_gradient_and_a_storage_counts_its_
 }
 END_TEST
 
-TEST_MAIN("gradients", set_up, bones_pop, every_gradient_of_the_table_equals_central_differences, every_continuous_row_has_a_gradient_and_no_other,
+TEST_MAIN("gradients", set_up, bones_pop, every_gradient_of_the_table_equals_central_differences, every_continuous_row_has_a_gradient,
           saves_names_all_that_a_gradient_reads, c45_one_element_with_a_matrix, c45_a_column_with_a_row, c45_no_axes_with_a_vector,
           c45_a_vector_with_a_matrix, c45_the_gradient_of_one_element_is_a_sum,
           gradients_of_nothing_are_nothing_and_of_what_it_was_added_to_zeros, ties_are_shared_evenly,

@@ -25,6 +25,7 @@ START_TEST(vectors_and_matrices)
     ck_tensor_f32(tn_kron(test_f32(TN_SHAPE(2), {1, 2}), b), {4, 5, 6, 8, 10, 12});
     ck_tensor_i32(tn_matrix_power(test_i32(TN_SHAPE(2, 2), {1, 1, 1, 0}), 10), {89, 55, 55, 34});
     ck_tensor_f32(tn_matrix_power(test_f32(TN_SHAPE(2, 2), {5, 6, 7, 8}), 0), {1, 0, 0, 1});
+    ck_tensor_f32(tn_matrix_power(test_f32(TN_SHAPE(2, 2), {0, 2, 1, 0}), -2), {0.5, 0, 0, 0.5});
     ck_tensor_f32(tn_cdist(test_f32(TN_SHAPE(2, 2), {0, 0, 3, 4}), test_f32(TN_SHAPE(1, 2), {0, 0}), 2), {0, 5});
 }
 END_TEST
@@ -109,7 +110,7 @@ START_TEST(wrong_shapes_are_told_with_their_numbers)
     ck_fails(tn_addmm(counted(TN_SHAPE(5)), m, tn_transpose(m, 0, 1), 1, 1), TN_SHAPE, "addmm", "[5]", "[2,2]");
     ck_fails(tn_addmm(test_i32(TN_SHAPE(1), {1}), test_i32(TN_SHAPE(1, 1), {1}), test_i32(TN_SHAPE(1, 1), {1}), 0.5, 1), TN_ARGUMENT, "i32", "0.5");
     ck_fails(tn_matrix_power(m, 2), TN_SHAPE, "matrix_power", "[2,3]");
-    ck_fails(tn_matrix_power(tn_mm(m, tn_transpose(m, 0, 1)), -1), TN_ARGUMENT, "inverse");
+    ck_fails(tn_matrix_power(test_i32(TN_SHAPE(1, 1), {2}), -1), TN_DTYPE, "matrix_power", "-1", "i32");
     ck_fails(tn_tensordot(m, m, TN_AXES(0), TN_AXES(1)), TN_SHAPE, "tensordot", "2 and 3");
     ck_fails(tn_tensordot(m, m, TN_AXES(0, 1), TN_AXES(1)), TN_SHAPE, "2 axes of a and 1 of b");
     ck_fails(tn_tensordot(m, m, TN_AXES(2), TN_AXES(1)), TN_AXIS, "tensordot");

@@ -232,6 +232,30 @@ START_TEST(products_wide)
 }
 END_TEST
 
+/* Two blocks, of which the second is not whole; few columns on the right. */
+static void solvers(void)
+{
+    tn_tensor *heavy = ck_made(tn_mul(tn_eye(TN_F32, 19, 19, 0, test_device()), tn_int(1000)));
+    tn_tensor *a = ck_made(tn_add(counted(TN_F32, TN_SHAPE(2, 19, 19)), heavy));
+    run(tn_cholesky(a, true));
+    run(tn_inv(a));
+    run(tn_solve(a, counted(TN_F32, TN_SHAPE(19, 3))));
+}
+
+START_TEST(solvers_deep)
+{
+    use_profile("deep");
+    solvers();
+}
+END_TEST
+
+START_TEST(solvers_wide)
+{
+    use_profile("wide");
+    solvers();
+}
+END_TEST
+
 /* ---- numbers, views, writing ---- */
 
 static void generators(void)
@@ -285,5 +309,5 @@ START_TEST(the_platform_is_Oclgrinds)
 END_TEST
 
 BONES_MAIN("oclgrind", the_platform_is_Oclgrinds, each_row_deep, each_row_wide, each_cast_deep, each_cast_wide,
-           reductions_and_rows_deep, reductions_and_rows_wide, sorts_deep, sorts_wide, products_deep, products_wide,
-           numbers_and_windows_deep, numbers_and_windows_wide)
+           reductions_and_rows_deep, reductions_and_rows_wide, sorts_deep, sorts_wide, products_deep, products_wide, solvers_deep,
+           solvers_wide, numbers_and_windows_deep, numbers_and_windows_wide)

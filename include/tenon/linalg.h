@@ -32,8 +32,8 @@ TN_API tn_tensor *tn_bmm(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_addmm(tn_tensor *c, tn_tensor *a, tn_tensor *b, double beta, double alpha) TN_MUST_USE;
 /** The same of batches. shape  c broadcasts to [b, m, n]; a [b, m, k], b [b, k, n] */
 TN_API tn_tensor *tn_baddbmm(tn_tensor *c, tn_tensor *a, tn_tensor *b, double beta, double alpha) TN_MUST_USE;
-/** x @ x @ … n times, by squaring; n 0 gives unit matrices. shape  [..., m, m]
- *  error  ARGUMENT (n below 0: that needs an inverse) */
+/** x @ x @ … n times, by squaring; n 0 gives unit matrices, below 0 it is the inverse's. shape  [..., m, m]
+ *  error  DTYPE (n below 0 of other than f32 and f64), and those of tn_inv */
 TN_API tn_tensor *tn_matrix_power(tn_tensor *x, int n) TN_MUST_USE;
 /** Sum of products over pairs of axes: axis axes_a[i] of a with axis axes_b[i] of b.
  *  shape  the other axes of a, then those of b

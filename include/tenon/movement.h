@@ -145,6 +145,11 @@ TN_API tn_tensor *tn_exponential(tn_dtype dtype, tn_shape shape, double rate, co
  *  shape, dtype, device  p's; floats. Compares p with tn_rand in f32 (f64 for an f64 p).
  *  error  DTYPE, and those of tn_rand */
 TN_API tn_tensor *tn_bernoulli(tn_tensor *p) TN_MUST_USE;
+/** Indices drawn with probabilities in the ratio of the weights along the last axis, without replacement each at most once.
+ *  Checks the weights at once. shape  count along the last axis; dtype  floats -> i64
+ *  error  ARGUMENT (a weight below 0 or NaN, weights that sum to 0 or to infinity, count below 1, or without replacement above the
+ *  weights that are not 0), SHAPE (no axes, no weights), DTYPE, and those of tn_rand */
+TN_API tn_tensor *tn_multinomial(tn_tensor *p, int64_t count, bool replacement) TN_MUST_USE;
 /** 0 … n - 1 in random order, each order equally likely (Fisher and Yates, with rejection instead of a remainder). Takes n
  *  places of the stream, the same on every device: it is made on the host and copied. dtype  i64
  *  error  ARGUMENT (n below 0), DEVICE, MEMORY */

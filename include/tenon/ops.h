@@ -82,6 +82,35 @@ TN_API tn_tensor *tn_hypot(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_deg2rad(tn_tensor *x) TN_MUST_USE;
 /** Radians to degrees; integers become f32. dtype  any -> float */
 TN_API tn_tensor *tn_rad2deg(tn_tensor *x) TN_MUST_USE;
+/** x itself, as a value of its own. dtype  any but bool */
+TN_API tn_tensor *tn_positive(tn_tensor *x) TN_MUST_USE;
+/** x without its whole part, with x's sign. dtype  floats */
+TN_API tn_tensor *tn_frac(tn_tensor *x) TN_MUST_USE;
+/** Greatest common divisor, 0 or above; of 0 and 0 it is 0. dtype  integers */
+TN_API tn_tensor *tn_gcd(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** Least common multiple, 0 or above, wrapping; 0 where either is 0. dtype  integers */
+TN_API tn_tensor *tn_lcm(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** The next number of the result's dtype behind a towards b; b where they are equal; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_nextafter(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** m of x = m 2^e with |m| from 1/2 up to 1; 0, infinities and NaN stay; integers become f32. dtype  any -> float */
+TN_API tn_tensor *tn_frexp_mantissa(tn_tensor *x) TN_MUST_USE;
+/** e of x = m 2^e, as a float; 0 for 0, infinities and NaN. dtype  any -> float */
+TN_API tn_tensor *tn_frexp_exponent(tn_tensor *x) TN_MUST_USE;
+/** Both at once: x = mantissa 2^exponent. Gives two handles.
+ *  shape  those of x
+ *  dtype  mantissa x's, f32 for integers and bool; exponent i32
+ *  error  ARGUMENT (an output is NULL); on failure both are NULL */
+TN_API tn_status tn_frexp(tn_tensor *x, tn_tensor **mantissa, tn_tensor **exponent);
+/** a to the power b, computed in f64. dtype  any -> f64
+ *  error  CAPABILITY (the device has no f64) */
+TN_API tn_tensor *tn_float_power(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** x with these numbers in place of NaN and the infinities; a posinf that is NaN stands for the dtype's largest number, such a
+ *  neginf for its lowest. Integers and bool stay. dtype  any */
+TN_API tn_tensor *tn_nan_to_num(tn_tensor *x, double nan, double posinf, double neginf) TN_MUST_USE;
+/** x + value a b. dtype  any but bool; a whole value for integers (ARGUMENT) */
+TN_API tn_tensor *tn_addcmul(tn_tensor *x, tn_tensor *a, tn_tensor *b, double value) TN_MUST_USE;
+/** x + value a / b. dtype  any -> float */
+TN_API tn_tensor *tn_addcdiv(tn_tensor *x, tn_tensor *a, tn_tensor *b, double value) TN_MUST_USE;
 
 /* ---- comparison and logic -> bool ---- */
 
@@ -95,6 +124,11 @@ TN_API tn_tensor *tn_isnan(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_isinf(tn_tensor *x) TN_MUST_USE;
 /** Neither NaN nor infinite. */
 TN_API tn_tensor *tn_isfinite(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_isposinf(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_isneginf(tn_tensor *x) TN_MUST_USE;
+/** |a - b| <= atol + rtol |b|, or a = b; two NaN count as close where equal_nan says so.
+ *  error  ARGUMENT (rtol or atol is negative or NaN) */
+TN_API tn_tensor *tn_isclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan) TN_MUST_USE;
 /** The sign is minus; -0 has it, too. */
 TN_API tn_tensor *tn_signbit(tn_tensor *x) TN_MUST_USE;
 /** Non-zero counts as true, NaN too. */
@@ -128,6 +162,12 @@ TN_API tn_tensor *tn_log10(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_log1p(tn_tensor *x) TN_MUST_USE;
 /** log(exp(a) + exp(b)) without overflow on the way. */
 TN_API tn_tensor *tn_logaddexp(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** log2(2^a + 2^b) without overflow on the way. */
+TN_API tn_tensor *tn_logaddexp2(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** a log(1 + b); 0 where a is 0, unless b is NaN. */
+TN_API tn_tensor *tn_xlog1py(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
+/** -x log(x), the entropy; 0 at 0, -inf below. */
+TN_API tn_tensor *tn_entr(tn_tensor *x) TN_MUST_USE;
 /** log(x / (1 - x)), the inverse of sigmoid. */
 TN_API tn_tensor *tn_logit(tn_tensor *x) TN_MUST_USE;
 /** a times 2 to the power b; b need not be whole. */
@@ -157,6 +197,30 @@ TN_API tn_tensor *tn_atanh(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_erf(tn_tensor *x) TN_MUST_USE;
 /** 1 - erf(x), precise where that is small. */
 TN_API tn_tensor *tn_erfc(tn_tensor *x) TN_MUST_USE;
+
+/* ---- special functions, within 16 ulps. dtype  any; integers and bool become f32 ---- */
+
+/** log |gamma(x)|; inf at 0 and the negative whole numbers. Between them it has zeros, near which 16 ulps are of its terms. */
+TN_API tn_tensor *tn_lgamma(tn_tensor *x) TN_MUST_USE;
+/** Its derivative; -inf at 0, inf at -0, NaN at the negative whole numbers. Near negative zeros as lgamma. */
+TN_API tn_tensor *tn_digamma(tn_tensor *x) TN_MUST_USE;
+/** The derivative of digamma; inf at 0 and the negative whole numbers. It has no gradient. */
+TN_API tn_tensor *tn_trigamma(tn_tensor *x) TN_MUST_USE;
+/** The inverse of erf; infinite at 1 and -1, NaN beyond. */
+TN_API tn_tensor *tn_erfinv(tn_tensor *x) TN_MUST_USE;
+/** exp(x^2) erfc(x) without underflow on the way. */
+TN_API tn_tensor *tn_erfcx(tn_tensor *x) TN_MUST_USE;
+/** The standard normal distribution function. */
+TN_API tn_tensor *tn_ndtr(tn_tensor *x) TN_MUST_USE;
+/** Its inverse; infinite at 0 and 1, NaN beyond. */
+TN_API tn_tensor *tn_ndtri(tn_tensor *x) TN_MUST_USE;
+/** log(ndtr(x)) without underflow on the way. */
+TN_API tn_tensor *tn_log_ndtr(tn_tensor *x) TN_MUST_USE;
+/** Modified Bessel functions of the first kind, of order 0 and 1; with an e, times exp(-|x|). */
+TN_API tn_tensor *tn_i0(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_i0e(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_i1(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_i1e(tn_tensor *x) TN_MUST_USE;
 
 /* ---- activations, as PyTorch has them. dtype  any; integers and bool become f32 ---- */
 
@@ -224,5 +288,6 @@ TN_API tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 
 #include <tenon/linalg.h>
 #include <tenon/movement.h>
+#include <tenon/solve.h>
 
 #endif

@@ -13,7 +13,7 @@ const tn__dtype_facts tn__dtypes[TN_DTYPE_COUNT] = {
 #define COMPUTE_u TN__CU
 #define COMPUTE_l TN__CL
 #define COMPUTE_m TN__CM
-#define DT(id, name, size, kind, compute, bits) [TN_##id] = {#name, size, KIND_##kind, COMPUTE_##compute, bits},
+#define DT(id, name, size, kind, compute, bits, ...) [TN_##id] = {#name, size, KIND_##kind, COMPUTE_##compute, bits, {__VA_ARGS__}},
 #include "tables/dtypes.def"
 #undef DT
 };

@@ -9,12 +9,16 @@ typedef enum tn__kind { TN__BOOL, TN__UNSIGNED, TN__SIGNED, TN__FLOAT } tn__kind
 /* What values are computed in. The letters of dtypes.def in this order. */
 typedef enum tn__compute { TN__CF, TN__CD, TN__CI, TN__CU, TN__CL, TN__CM, TN__COMPUTES } tn__compute;
 
+/* Of floats: half the distance from 1 to the next number, the smallest above 0, the largest finite one. */
+enum { TN__UNIT, TN__LEAST, TN__LARGEST, TN__LIMITS };
+
 typedef struct tn__dtype_facts {
     const char *name;
     int size;
     tn__kind kind;
     tn__compute compute;
     int bits;
+    double limit[TN__LIMITS];
 } tn__dtype_facts;
 
 extern const tn__dtype_facts tn__dtypes[TN_DTYPE_COUNT];

@@ -187,7 +187,7 @@ static int build_lookup(builder *b, const tn__node *node, const mapping *m, tn__
         if ((step.a[i + 2] = number_step(b, (tn__number){.compute = TN__CL, .l = numbers[i]}, TN_I64)) < 0) return step.a[i + 2];
     if (folds && (step.a[4] = build_operand(b, node, m, 2)) < 0) return step.a[4];
     step.kind = TN__LOOKUP;
-    b->plan->looks = true;
+    b->plan->looks = b->plan->reports = true;
     return add_step(b, step);
 }
 
@@ -338,7 +338,7 @@ static void clear_steps(tn__plan *p)
         tn__buffer_release(p->outputs[i].bytes);
     }
     p->steps_count = p->inputs_count = p->numbers_count = p->outputs_count = 0;
-    p->looks = false;
+    p->looks = p->reports = false;
 }
 
 void tn__plan_free(tn__plan *p)

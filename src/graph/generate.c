@@ -153,20 +153,35 @@ static void put_load(tn__generator *g, const tn__step *step)
     }
 }
 
+/* The limits of a float dtype as literals. */
+static const char *const limits[TN_DTYPE_COUNT][TN__LIMITS] = {
+#define DT(id, name, bytes, kind, compute, bits, unit, least, largest) [TN_##id] = {#unit, #least, #largest},
+#include "tables/dtypes.def"
+#undef DT
+};
+
 static void put_apply(tn__generator *g, const tn__step *step)
 {
-    static const char *const words[] = {"A", "B", "C"};
-    char names[3][16];
-    const char *list[3] = {names[0], names[1], names[2]};
-    for (int i = 0; i < 3; i++) snprintf(names[i], sizeof names[i], "v%d", step->a[i]);
     const tn__dtype_facts *facts = &tn__dtypes[step->from];
+    static const char *const words[] = {"A", "B", "C", "UNIT", "LEAST", "LARGEST"};
+    enum { WORDS = sizeof words / sizeof words[0] };
+    char names[WORDS][48];
+    const char *list[WORDS];
+    for (int i = 0; i < WORDS; i++) {
+        list[i] = names[i];
+        if (i < 3)
+            snprintf(names[i], sizeof names[i], "v%d", step->a[i]);
+        else
+            snprintf(names[i], sizeof names[i], "((T%c)(%s%s))", tn__letters[facts->compute], limits[step->from][i - 3],
+                     facts->compute == TN__CF ? "f" : "");
+    }
     const char *text = step->row->text[facts->kind == TN__FLOAT ? 0 : facts->kind == TN__BOOL ? 2 : 1];
     const bool boolean = step->dtype == TN_BOOL && step->from != TN_BOOL;
     if (boolean)
         tn__text_add(&g->macros, "BOOL_%c(", tn__letters[facts->compute]);
     else
         tn__text_add(&g->macros, "ROUND_%s(", tn_dtype_name(step->dtype));
-    tn__generate_text(g, &g->macros, text ? text : "A", facts->compute, words, list, step->row->arity);
+    tn__generate_text(g, &g->macros, text ? text : "A", facts->compute, words, list, WORDS);
     tn__text_puts(&g->macros, ")");
 }
 

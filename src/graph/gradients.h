@@ -1,4 +1,4 @@
-/* The gradient functions the rows name: C over public operations, defined in ops/gradients.c. Each writes one gradient per
+/* The gradient functions the rows name: C over public operations, defined in ops/gradients*.c. Each writes one gradient per
  * operand, of the operand's shape after broadcasting back, NULL where none flows. */
 #ifndef TN__GRADIENTS_H
 #define TN__GRADIENTS_H

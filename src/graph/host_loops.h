@@ -4,8 +4,9 @@
 
 #define NO K(0) /* never called: the table forbids the dtype */
 #define EW(name, arity, inputs, result, f, i, b, ...)                              \
-    static void JOIN(row_##name, S)(int n, const T *a_, const T *b_, const T *c_, T *r_) \
+    static void JOIN(row_##name, S)(int n, const T *a_, const T *b_, const T *c_, T *r_, const double *limit) \
     {                                                                              \
+        (void)limit;                                                               \
         for (int j = 0; j < n; j++) {                                              \
             const T A = a_[j], B = b_[j], C = c_[j];                               \
             (void)A, (void)B, (void)C;                                             \
@@ -15,7 +16,7 @@
 #include "tables/elementwise.def"
 #undef EW
 
-static void (*const JOIN(rows, S)[])(int, const T *, const T *, const T *, T *) = {
+static void (*const JOIN(rows, S)[])(int, const T *, const T *, const T *, T *, const double *) = {
 #define EW(name, ...) JOIN(row_##name, S),
 #include "tables/elementwise.def"
 #undef EW

@@ -23,17 +23,18 @@
 
 void tn__host_apply(int row, tn_dtype dtype, int n, const void *const *in, void *out)
 {
+    const double *limit = tn__dtypes[dtype].limit;
     if (dtype == TN_BOOL) {
-        rows_b[row](n, in[0], in[1], in[2], out);
+        rows_b[row](n, in[0], in[1], in[2], out, limit);
         return;
     }
     switch (tn__dtypes[dtype].compute) {
-    case TN__CF: rows_f[row](n, in[0], in[1], in[2], out); break;
-    case TN__CD: rows_d[row](n, in[0], in[1], in[2], out); break;
-    case TN__CI: rows_i[row](n, in[0], in[1], in[2], out); break;
-    case TN__CU: rows_u[row](n, in[0], in[1], in[2], out); break;
-    case TN__CL: rows_l[row](n, in[0], in[1], in[2], out); break;
-    default: rows_m[row](n, in[0], in[1], in[2], out); break;
+    case TN__CF: rows_f[row](n, in[0], in[1], in[2], out, limit); break;
+    case TN__CD: rows_d[row](n, in[0], in[1], in[2], out, limit); break;
+    case TN__CI: rows_i[row](n, in[0], in[1], in[2], out, limit); break;
+    case TN__CU: rows_u[row](n, in[0], in[1], in[2], out, limit); break;
+    case TN__CL: rows_l[row](n, in[0], in[1], in[2], out, limit); break;
+    default: rows_m[row](n, in[0], in[1], in[2], out, limit); break;
     }
 }
 

@@ -101,6 +101,7 @@ struct tn__node {
             const struct tn__scan *scan;
             bool descending;
         } along;
+        struct { int form, fault; } blocked; /* fault: the report of a pivot that fails */
         tn__lookup lookup;
         struct { uint32_t seed[2]; uint64_t position; int form; int64_t low; uint64_t span; } random;
     } a;

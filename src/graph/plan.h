@@ -94,6 +94,7 @@ struct tn__plan {
     bool wide_index;     /* 64-bit */
     tn__text head, text; /* what is generated before and behind the macro files */
     bool draws, looks;   /* random numbers; lookups */
+    bool reports;        /* to the device's error word */
     int64_t *parameters; /* places, strides, extents in the order of the text */
     int parameters_count, parameters_capacity;
     bool parameters_in_buffer; /* too many for arguments */

@@ -90,7 +90,7 @@ static void put_parameters(tn__generator *g, tn__text *t)
         if (p->numbers[n].compute == TN__CD) g->uses |= TN__USES_DOUBLE;
         tn__text_add(t, " const %s k%d,", tn__scalar_names[p->numbers[n].compute], n);
     }
-    if (p->looks) tn__text_puts(t, " __global int *restrict fault,");
+    if (p->reports) tn__text_puts(t, " __global int *restrict fault,");
     const uint64_t bytes = 8u * (uint64_t)(p->outputs_count + pointers + p->numbers_count) +
                            (p->wide_index ? 8u : 4u) * (uint64_t)p->parameters_count + 128;
     p->parameters_in_buffer = bytes > p->device->parameter_bytes;
@@ -120,7 +120,7 @@ static tn__kernel *build_kernel(const tn__plan *p, const char *file, const char 
     tn_status status = put_file(&t, "scalar.cl");
     if (status == TN_OK) status = put_file(&t, "convert.cl");
     if (status == TN_OK && p->draws) status = put_file(&t, "random.cl");
-    if (status == TN_OK && p->looks) status = put_file(&t, "fault.cl");
+    if (status == TN_OK && p->reports) status = put_file(&t, "fault.cl");
     if (status == TN_OK && p->looks) status = put_file(&t, "lookup.cl");
     tn__text_puts(&t, p->text.data);
     if (status == TN_OK) status = put_file(&t, file);
@@ -219,7 +219,7 @@ int tn__plan_arguments(const tn__plan *p, tn__argument *a)
             pointers++;
         }
     for (int k = 0; k < p->numbers_count; k++) a[n++] = tn__number_argument(&p->numbers[k]);
-    if (p->looks) a[n++] = (tn__argument){.buffer = p->device->faults};
+    if (p->reports) a[n++] = (tn__argument){.buffer = p->device->faults};
     if (p->meta) a[n++] = (tn__argument){.buffer = p->meta};
     for (int e = 0; !p->meta && e < p->parameters_count; e++) tn__argument_index(p, a, &n, p->parameters[e]);
     return n;

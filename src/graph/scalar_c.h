@@ -1,5 +1,7 @@
 /* The C meaning of the rows' macros for one compute type; included once per type with T (the type), U (its unsigned type,
  * integers), S (its letter), IS_FLOAT and, for integers, LOWEST_VALUE defined. */
+#include "core/dtype.h"
+
 #undef ADD
 #undef SUB
 #undef MUL
@@ -22,6 +24,10 @@
 #define ARGUMENTS_1 (T A)
 #define ARGUMENTS_2 (T A, T B)
 #define ARGUMENTS_3 (T A, T B, T C)
+#define ARGUMENTS_4 (T A, T B, T C, T D)
+#define UNIT ((T)limit[TN__UNIT]) /* `limit`, of the row's dtype, is an argument of the rows' functions */
+#define LEAST ((T)limit[TN__LEAST])
+#define LARGEST ((T)limit[TN__LARGEST])
 
 #define K(x) ((T)(x))
 #define LT(a, b) ((a) < (b))
@@ -35,6 +41,7 @@
 #define MOR(a, b) ((a) || (b))
 #define MXOR(a, b) ((a) != (b))
 #define MNOT(a) (!(a))
+#define ANY(c) (c)
 #define MAXN(a, b) FUNCTION(maxn)(a, b)
 #define MINN(a, b) FUNCTION(minn)(a, b)
 #define PYMOD(a, b) FUNCTION(pymod)(a, b)
@@ -57,6 +64,31 @@
 #define COSINE(a) FUNCTION(cosine)(a)
 #define TANGENT(a) FUNCTION(tangent)(a)
 #define LERP(a, b, c) FUNCTION(lerp)(a, b, c)
+#define ABOVE(a, b, c, d) FUNCTION(above)(a, b, c, d)
+#define TOWARDS(a, b, c) FUNCTION(towards)(a, b, c)
+#define FREXP_EXPONENT(a) FUNCTION(frexp_exponent)(a)
+#define GCD(a, b) FUNCTION(gcd)(a, b)
+#define LOGADDEXP2(a, b) FUNCTION(logaddexp2)(a, b)
+#define LGAMMA_NEAR(a) FUNCTION(lgamma_near)(a)
+#define LGAMMA_FAR(a) FUNCTION(lgamma_far)(a)
+#define LGAMMA_POSITIVE(a) FUNCTION(lgamma_positive)(a)
+#define LGAMMA(a) FUNCTION(lgamma)(a)
+#define DIGAMMA_POSITIVE(a) FUNCTION(digamma_positive)(a)
+#define DIGAMMA(a) FUNCTION(digamma)(a)
+#define TRIGAMMA_POSITIVE(a) FUNCTION(trigamma_positive)(a)
+#define TRIGAMMA(a) FUNCTION(trigamma)(a)
+#define QUANTILE(a, b) FUNCTION(quantile)(a, b)
+#define ERFINV(a) FUNCTION(erfinv)(a)
+#define ERFCX(a) FUNCTION(erfcx)(a)
+#define NORMAL_TAIL(a) FUNCTION(normal_tail)(a)
+#define NDTR(a) FUNCTION(ndtr)(a)
+#define LOG_NDTR(a) FUNCTION(log_ndtr)(a)
+#define BESSEL_I0(a) FUNCTION(bessel_i0)(a)
+#define BESSEL_I1(a) FUNCTION(bessel_i1)(a)
+#define BESSEL_I0_FAR(a) FUNCTION(bessel_i0_far)(a)
+#define BESSEL_I1_FAR(a) FUNCTION(bessel_i1_far)(a)
+#define GROWING(a, b, c) FUNCTION(growing)(a, b, c)
+#define SCALED(a, b, c) FUNCTION(scaled)(a, b, c)
 
 #if IS_FLOAT
 #define ADD(a, b) ((a) + (b))
@@ -101,6 +133,8 @@
 #define HYPOT(a, b) MATH(hypot)(a, b)
 #define COPYSIGN(a, b) MATH(copysign)(a, b)
 #define FMA(a, b, c) MATH(fma)(a, b, c)
+#define LOGB(a) MATH(logb)(a)
+#define SCALE(a, n) MATH(ldexp)(a, (int)(n))
 #else
 #define ADD(a, b) ((T)((U)(a) + (U)(b)))
 #define SUB(a, b) ((T)((U)(a) - (U)(b)))

@@ -61,7 +61,7 @@ static bool word_is(const char *word, size_t length, const char *name)
 
 static const char *put_word(tn__generator *g, tn__text *out, const char *word, size_t length, tn__compute c)
 {
-    static const char *const plain[] = {"MAND", "MOR", "MXOR", "MNOT"};
+    static const char *const plain[] = {"MAND", "MOR", "MXOR", "MNOT", "ANY"};
     if (word_is(word, length, "T")) {
         tn__text_add(out, "T%c", tn__letters[c]);
         return word + length;

@@ -42,4 +42,7 @@ static inline tn_status tn__leave_both(tn_scope scope, tn_tensor *const *made, t
     return status;
 }
 
+/* A factor of x (pointwise.c): a whole number for integers. NULL with an error. */
+tn_tensor *tn__factor(const char *function, const tn_tensor *x, double value);
+
 #endif

@@ -53,3 +53,59 @@ tn_tensor *tn_bernoulli(tn_tensor *p)
     tn_release(u);
     return tn__next(x, x ? tn_cast(x, p->dtype) : NULL);
 }
+
+/* ---- multinomial ---- */
+
+/* Every line has a finite sum above 0 and nothing below 0, and, without replacement, enough that is above 0. */
+static tn_status check_weights(tn_tensor *p, int64_t count, bool replacement)
+{
+    double least = 0, low = 0, high = 0;
+    int64_t fewest = 0;
+    tn_tensor *sums = tn_sum(p, TN_AXES(-1), false), *some = tn_count_nonzero(p, TN_AXES(-1), false);
+    tn_tensor *const all[] = {tn_min(p, TN_ALL_AXES, false), tn_min(sums, TN_ALL_AXES, false), tn_max(sums, TN_ALL_AXES, false),
+                               tn_min(some, TN_ALL_AXES, false)};
+    TN__TRY(tn_realize(all, 4));
+    TN__TRY(tn_item(all[0], &least));
+    TN__TRY(tn_item(all[1], &low));
+    TN__TRY(tn_item(all[2], &high));
+    TN__TRY(tn_item_int(all[3], &fewest));
+    if (!(least >= 0)) return tn__fail(TN_ARGUMENT, "multinomial: a weight is %g", least);
+    if (!(low > 0) || !isfinite(high)) return tn__fail(TN_ARGUMENT, "multinomial: the weights of a line sum to %g", low > 0 ? high : low);
+    if (!replacement && fewest < count)
+        return tn__fail(TN_ARGUMENT, "multinomial: %lld without replacement, and a line has %lld weights above 0", (long long)count,
+                        (long long)fewest);
+    return TN_OK;
+}
+
+/* Each draw where a uniform number lies among the sums up to each weight. */
+static tn_tensor *draw_with_replacement(tn_tensor *p, tn_shape shape)
+{
+    tn_tensor *sums = tn_cumsum(p, -1), *total = tn_slice(sums, -1, -1, TN_END, 1);
+    tn_tensor *at = tn_mul(tn_rand(p->dtype, shape, tn_device_of(p)), total);
+    tn_tensor *last = tn_searchsorted(sums, total, false); /* of a weight above 0: the product may round up to the total */
+    return tn_minimum(tn_searchsorted(sums, at, true), last);
+}
+
+/* The largest of weights divided by exponential numbers come as drawn one after the other (Efraimidis and Spirakis 2006, section 2). */
+static tn_tensor *draw_without(tn_tensor *p, int64_t count)
+{
+    tn_tensor *waits = tn_exponential(p->dtype, tn__tensor_shape(p), 1, tn_device_of(p)), *indices = NULL;
+    tn_tensor *keys = tn_where(tn_gt(p, tn_int(0)), tn_div(p, waits), tn_float(-1));
+    return tn_topk(keys, count, -1, true, NULL, &indices) == TN_OK ? indices : NULL;
+}
+
+tn_tensor *tn_multinomial(tn_tensor *p, int64_t count, bool replacement)
+{
+    if (tn__tensor_check(p, "multinomial", "p") != TN_OK) return NULL;
+    if (!tn_dtype_is_float(p->dtype)) return TN__NULL(TN_DTYPE, "multinomial: not for %s; floats only", tn_dtype_name(p->dtype));
+    if (p->ndim == 0 || p->dim[p->ndim - 1] == 0)
+        return TN__NULL(TN_SHAPE, "multinomial: p %s; its last axis holds the weights", tn__shape_text(p->ndim, p->dim));
+    if (count < 1) return TN__NULL(TN_ARGUMENT, "multinomial: %lld draws", (long long)count);
+    const tn_scope scope = tn_scope_push();
+    tn_shape shape = tn__tensor_shape(p);
+    shape.dim[p->ndim - 1] = count;
+    tn_tensor *weights = p->dtype == TN_F64 ? p : tn_cast(p, TN_F32);
+    if (weights && p->numel == 0) return tn__leave(scope, tn_zeros(TN_I64, shape, tn_device_of(p)));
+    if (!weights || check_weights(weights, count, replacement) != TN_OK) return tn__leave(scope, NULL);
+    return tn__leave(scope, replacement ? draw_with_replacement(weights, shape) : draw_without(weights, count));
+}

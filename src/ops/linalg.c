@@ -77,17 +77,6 @@ tn_tensor *tn_bmm(tn_tensor *a, tn_tensor *b)
     return check_batches("bmm", a, b) == TN_OK ? tn_matmul(a, b) : NULL;
 }
 
-/* A factor of x: a whole number for integers. NULL with an error. */
-static tn_tensor *factor(const char *function, const tn_tensor *x, double value)
-{
-    if (x && !tn_dtype_is_float(x->dtype)) {
-        if (value != floor(value) || fabs(value) > 0x1p53)
-            return TN__NULL(TN_ARGUMENT, "%s: %s times %g; integers take whole numbers", function, tn_dtype_name(x->dtype), value);
-        return tn_int((int64_t)value);
-    }
-    return tn_float(value);
-}
-
 /* beta·c + alpha·product; the numbers 1 and 0 cost nothing. */
 static tn_tensor *add_product(const char *function, tn_tensor *c, tn_tensor *a, tn_tensor *b, double beta, double alpha)
 {
@@ -99,8 +88,8 @@ static tn_tensor *add_product(const char *function, tn_tensor *c, tn_tensor *a, 
                         tn__shape_text(shape.ndim, shape.dim));
     const tn_scope scope = tn_scope_push();
     tn_tensor *y = tn_matmul(a, b);
-    if (alpha != 1) y = tn_mul(y, factor(function, y, alpha));
-    if (beta != 0) y = tn_add(beta == 1 ? c : tn_mul(c, factor(function, c, beta)), y);
+    if (alpha != 1) y = tn_mul(y, tn__factor(function, y, alpha));
+    if (beta != 0) y = tn_add(beta == 1 ? c : tn_mul(c, tn__factor(function, c, beta)), y);
     return tn__leave(scope, y);
 }
 
@@ -120,15 +109,14 @@ tn_tensor *tn_matrix_power(tn_tensor *x, int n)
     if (tn__tensor_check(x, "matrix_power", "x") != TN_OK) return NULL;
     if (x->ndim < 2 || x->dim[x->ndim - 1] != x->dim[x->ndim - 2])
         return TN__NULL(TN_SHAPE, "matrix_power: x %s is no square matrix", tn__shape_text(x->ndim, x->dim));
-    if (n < 0) return TN__NULL(TN_ARGUMENT, "matrix_power: n is %d; below 0 it needs an inverse", n);
+    if (n < 0 && x->dtype != TN_F32 && x->dtype != TN_F64)
+        return TN__NULL(TN_DTYPE, "matrix_power: n is %d; not for %s below 0; allowed are f32, f64", n, tn_dtype_name(x->dtype));
     if (x->dtype == TN_BOOL) return TN__NULL(TN_DTYPE, "matrix_power: not for bool; allowed are floats, integers");
     const tn_scope scope = tn_scope_push();
     const int64_t m = x->dim[x->ndim - 1];
-    tn_tensor *y = NULL, *square = x;
-    if (n == 0) {
-        y = tn_clone(tn_expand(tn_eye(x->dtype, m, m, 0, tn_device_of(x)), tn_shape_of(x)));
-    }
-    for (int left = n; left > 0; left >>= 1) {
+    tn_tensor *y = NULL, *square = n < 0 ? tn_inv(x) : x;
+    if (n == 0) y = tn_clone(tn_expand(tn_eye(x->dtype, m, m, 0, tn_device_of(x)), tn_shape_of(x)));
+    for (unsigned left = n < 0 ? 0u - (unsigned)n : (unsigned)n; left > 0 && square; left >>= 1) {
         if (left & 1) y = y ? tn_matmul(y, square) : square;
         if (left > 1) square = tn_matmul(square, square);
     }
@@ -195,7 +183,8 @@ tn_tensor *tn_kron(tn_tensor *a, tn_tensor *b)
         const int64_t of_a = i_a < 0 ? 1 : a->dim[i_a], of_b = i_b < 0 ? 1 : b->dim[i_b];
         x.dim[2 * i] = of_a, x.dim[2 * i + 1] = 1;
         y.dim[2 * i] = 1, y.dim[2 * i + 1] = of_b;
-        if (of_b && of_a > INT64_MAX / of_b) return TN__NULL(TN_OVERFLOW, "kron: extents %lld and %lld", (long long)of_a, (long long)of_b);
+        if (of_b && of_a > INT64_MAX / of_b)
+            return TN__NULL(TN_OVERFLOW, "kron: extents %lld and %lld", (long long)of_a, (long long)of_b);
         z.dim[i] = of_a * of_b;
     }
     const tn_scope scope = tn_scope_push();
@@ -218,25 +207,27 @@ tn_tensor *tn_cross(tn_tensor *a, tn_tensor *b, int axis)
     if (check("cross", a, b) != TN_OK) return NULL;
     x = tn__tensor_shape(a), y = tn__tensor_shape(b);
     if (!tn__shape_broadcast(&x, &y, &joined))
-        return TN__NULL(TN_SHAPE, "cross: a %s and b %s do not broadcast", tn__shape_text(x.ndim, x.dim), tn__shape_text(y.ndim, y.dim));
+        return TN__NULL(TN_SHAPE, "cross: a %s and b %s do not broadcast", tn__shape_text(x.ndim, x.dim),
+                        tn__shape_text(y.ndim, y.dim));
     const int i = tn__axis(axis, joined.ndim, "cross");
     if (i < 0) return NULL;
-    if (joined.dim[i] != 3) return TN__NULL(TN_SHAPE, "cross: axis %d has extent %lld instead of 3", axis, (long long)joined.dim[i]);
+    if (joined.dim[i] != 3)
+        return TN__NULL(TN_SHAPE, "cross: axis %d has extent %lld instead of 3", axis, (long long)joined.dim[i]);
     const tn_axes along = TN_AXES(i);
     const tn_shape one = TN_SHAPE(-1), two = TN_SHAPE(-2);
     const tn_scope scope = tn_scope_push();
     a = tn_expand(a, joined);
     b = tn_expand(b, joined);
     return tn__leave(scope, tn_sub(tn_mul(tn_roll(a, one, along), tn_roll(b, two, along)),
-                               tn_mul(tn_roll(a, two, along), tn_roll(b, one, along))));
+                                   tn_mul(tn_roll(a, two, along), tn_roll(b, one, along))));
 }
 
 tn_tensor *tn_cdist(tn_tensor *a, tn_tensor *b, double p)
 {
     if (check("cdist", a, b) != TN_OK) return NULL;
     if (a->ndim < 2 || b->ndim < 2)
-        return TN__NULL(TN_SHAPE, "cdist: a %s and b %s; rows [..., m, k] and [..., n, k] are needed", tn__shape_text(a->ndim, a->dim),
-                        tn__shape_text(b->ndim, b->dim));
+        return TN__NULL(TN_SHAPE, "cdist: a %s and b %s; rows [..., m, k] and [..., n, k] are needed",
+                        tn__shape_text(a->ndim, a->dim), tn__shape_text(b->ndim, b->dim));
     if (check_extents("cdist", a, a->ndim - 1, b, b->ndim - 1) != TN_OK) return NULL;
     if (!(p >= 0)) return TN__NULL(TN_ARGUMENT, "cdist: p is %g", p);
     const tn_scope scope = tn_scope_push();

@@ -1,5 +1,6 @@
-/* What operations are to give, written from the contract alone: plain C on one element, floats in long double or double,
- * integers in 128 bits. Nothing here is taken from the library but the list of dtypes. */
+/* What operations are to give: plain C on one element, floats in long double or double, integers in 128 bits. The casts are here
+ * and the rows in references.def, written from the contract alone; a row that has no line there is held against its own text in
+ * long double (row_texts.h). */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
@@ -23,10 +24,13 @@ long double reference_float(reference_number n);             /* as a float, of w
 /* The cast rules: truncation, saturation, wrapping, one rounding. */
 reference_number reference_cast(reference_number x, tn_dtype dtype);
 
-/* A row of elementwise.def on operands already in the dtype that is computed in (for where the first one is bool). Floats
- * are exact up to long double or, where the operation is a single IEEE one, up to double: not yet rounded to the dtype.
- * *slack: further ulps that the row's composition may cost at this place. False: no reference for this row. */
-bool reference_row(const char *row, tn_dtype dtype, const reference_number *operands, reference_number *out, double *slack);
+/* The integer with the same low bits that the dtype has. */
+reference_int reference_wrapped(tn_dtype dtype, reference_int value);
+
+/* A row of elementwise.def, TN__ROW_…, on operands already in the dtype that is computed in (for where the first one is bool).
+ * Floats are exact up to long double or, where the operation is a single IEEE one, up to double: not yet rounded to the dtype.
+ * *slack: further ulps that the row's composition may cost at this place. */
+reference_number reference_row(int row, tn_dtype dtype, const reference_number *operands, double *slack);
 
 /* f is subnormal in what dtype is computed in, and a device may take it for 0. */
 bool reference_may_flush(reference_number n);

@@ -156,8 +156,7 @@ static bool agrees(const tn__row *row, tn_dtype computed, const reference_number
 {
     char exact[8];
     double slack;
-    if (!reference_row(row->name, computed, operands, want, &slack))
-        ck_abort_msg("%s has no reference (tests/support/reference.c)", row->name);
+    *want = reference_row((int)(row - tn__rows), computed, operands, &slack);
     if (!tn_dtype_is_float(want->dtype)) {
         reference_store(exact, *want);
         return memcmp(exact, got, tn_dtype_size(want->dtype)) == 0;

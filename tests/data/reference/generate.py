@@ -3,10 +3,12 @@
 
     python3 generate.py            (NumPy 1.24, PyTorch 1.13 or newer; Debian: python3-numpy python3-torch)
 
-Each case is a few tensors, named KIND/OPERATION/DTYPE/NUMBER[/AXES/KEEPDIM]/{a,b,c,out}; with indices in `at`. Floats are computed in f64 and
+Each case is a few tensors, named KIND/OPERATION/DTYPE/NUMBER[/AXES/KEEPDIM]/{a,b,c,out}, with indices in `at`; of gradients u is the upstream one, p, q and r are
+the operands'. Floats are computed in f64 and
 rounded once to the dtype, as the contract has it; tests/test_reference.c runs the cases on host.
 """
 import json
+import math
 import os
 import struct
 
@@ -138,6 +140,46 @@ def truncated(a, b):
     return with_sign + ((np.remainder(a, np.where(b == 0, 1, b)) != 0) & ((a < 0) != (b < 0))).astype(a.dtype) * (b != 0)
 
 
+BERNOULLI = [np.longdouble(a) / b for a, b in [(1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510)]]
+
+
+def digamma(x):
+    """By its recurrence up to 40 and its asymptotic series, reflected below 0."""
+    left, z, total = x < 0, np.where(x < 0, 1 - x, x), 0
+    for _ in range(40):
+        total = np.where(z < 40, total - 1 / z, total)
+        z = np.where(z < 40, z + 1, z)
+    total = total + np.log(z) - 1 / (2 * z) - sum(b / ((2 * k + 2) * z ** (2 * k + 2)) for k, b in enumerate(BERNOULLI))
+    turn = x - np.rint(x)
+    return np.where(left, np.where(turn == 0, np.nan, total - PI / np.tan(PI * turn)), total)
+
+
+def trigamma(x):
+    left, z, total = x < 0, np.where(x < 0, 1 - x, x), 0
+    for _ in range(40):
+        total = np.where(z < 40, total + 1 / z**2, total)
+        z = np.where(z < 40, z + 1, z)
+    total = total + 1 / z + 1 / (2 * z**2) + sum(b / z ** (2 * k + 3) for k, b in enumerate(BERNOULLI))
+    return np.where(left, (PI / np.sin(PI * (x - np.rint(x)))) ** 2 - total, total)
+
+
+def whole(f):
+    """f of Python's integers, wrapped to the dtype."""
+    def wrapped(a, b):
+        a, b = np.broadcast_arrays(a, b)
+        size = a.dtype.itemsize
+        low = [f(int(x), int(y)) % 2 ** (8 * size) for x, y in zip(a.ravel(), b.ravel())]
+        return np.array(low, f"u{size}").reshape(a.shape).astype(a.dtype)
+    return wrapped
+
+
+def nextafter(dtype):
+    """In the dtype itself."""
+    if dtype == "bf16":
+        return lambda a, b: torch.nextafter(t(a).bfloat16(), t(b).bfloat16()).double().numpy()
+    return lambda a, b: np.nextafter(a.astype(NUMPY[dtype]), b.astype(NUMPY[dtype])).astype(np.float64)
+
+
 special = lambda f: lambda *x: f(*[t(np.asarray(v, np.float64)) for v in x]).numpy()
 NONE = None
 ROWS = {
@@ -239,6 +281,30 @@ ROWS = {
     "softshrink": (1, lambda x: np.where(np.isnan(x), x, special(lambda v: F.softshrink(v, 0.5))(x)), NONE, NONE, -4, 4, "same"),
     "hardshrink": (1, special(lambda x: F.hardshrink(x, 0.5)), NONE, NONE, -4, 4, "same"),
     "threshold": (1, special(lambda x: F.threshold(x, 1, -3)), NONE, NONE, -4, 4, "same"),
+    "positive": (1, np.positive, np.positive, NONE, -50, 50, "same"),
+    "frac": (1, special(torch.frac), NONE, NONE, -50, 50, "same"),
+    "gcd": (2, NONE, whole(math.gcd), NONE, -99, 99, "same"),
+    "lcm": (2, NONE, whole(math.lcm), NONE, -99, 99, "same"),
+    "nextafter": (2, nextafter, NONE, NONE, -4, 4, "same"),
+    "frexp_mantissa": (1, lambda x: np.frexp(x)[0], NONE, NONE, -50, 50, "same"),
+    "frexp_exponent": (1, lambda x: np.frexp(x)[1], NONE, NONE, -50, 50, "same"),
+    "isposinf": (1, np.isposinf, lambda x: np.zeros(x.shape, bool), lambda x: np.zeros(x.shape, bool), -3, 3, "bool"),
+    "isneginf": (1, np.isneginf, lambda x: np.zeros(x.shape, bool), lambda x: np.zeros(x.shape, bool), -3, 3, "bool"),
+    "logaddexp2": (2, np.logaddexp2, NONE, NONE, -9, 9, "same"),
+    "xlog1py": (2, special(torch.special.xlog1py), NONE, NONE, 0.1, 9, "same"),
+    "entr": (1, special(torch.special.entr), NONE, NONE, 0.1, 9, "same"),
+    "lgamma": (1, special(torch.lgamma), NONE, NONE, -6, 20, "same"),
+    "digamma": (1, exact(digamma), NONE, NONE, -6, 20, "same"),
+    "trigamma": (1, exact(trigamma), NONE, NONE, -6, 20, "same"),
+    "erfinv": (1, special(torch.erfinv), NONE, NONE, -1, 1, "same"),
+    "erfcx": (1, special(torch.special.erfcx), NONE, NONE, -4, 9, "same"),
+    "ndtr": (1, special(lambda x: torch.erfc(-x / 2**0.5) / 2), NONE, NONE, -4, 4, "same"),
+    "ndtri": (1, special(torch.special.ndtri), NONE, NONE, 0, 1, "same"),
+    "log_ndtr": (1, special(torch.special.log_ndtr), NONE, NONE, -9, 4, "same"),
+    "i0": (1, special(torch.special.i0), NONE, NONE, -20, 20, "same"),
+    "i0e": (1, special(torch.special.i0e), NONE, NONE, -20, 20, "same"),
+    "i1": (1, special(torch.special.i1), NONE, NONE, -20, 20, "same"),
+    "i1e": (1, special(torch.special.i1e), NONE, NONE, -20, 20, "same"),
 }
 
 
@@ -248,6 +314,8 @@ def rows():
             f = on_floats if dtype in FLOATS else on_bool if dtype == "bool" else on_integers
             if f is None:
                 continue
+            if f is nextafter:
+                f = nextafter(dtype)
             x = operands(dtype, arity, low, high)
             case(f"row/{name}/{dtype}/0", x, dtype, f(*x), "bool" if result == "bool" else dtype)
             grid = [values(dtype, low, high, n).reshape(s) for n, s in [(6, (2, 3)), (3, (3,)), (2, (2, 1))][:arity]]
@@ -256,6 +324,42 @@ def rows():
             case(f"row/{name}/{dtype}/2", one, dtype, f(*one), "bool" if result == "bool" else dtype)
             none = [values(dtype, low, high, 0).reshape((2, 0)) for _ in range(arity)]
             case(f"row/{name}/{dtype}/3", none, dtype, np.zeros((2, 0)), "bool" if result == "bool" else dtype)
+
+
+# ---- gradients: name -> (function, low, high), by PyTorch's autograd ----
+
+GRADIENTS = {
+    "remainder": (torch.remainder, -9, 9), "fmod": (torch.fmod, -9, 9),
+    "mul": (torch.mul, -4, 4), "div": (torch.div, 0.5, 4), "pow": (torch.pow, 0.5, 3), "abs": (torch.abs, -4, 4), "square": (torch.square, -4, 4),
+    "reciprocal": (torch.reciprocal, 0.5, 4), "rsqrt": (torch.rsqrt, 0.25, 9), "fmax": (torch.fmax, -4, 4), "fmin": (torch.fmin, -4, 4),
+    "hypot": (torch.hypot, -4, 4), "copysign": (torch.copysign, -4, 4), "maximum": (torch.maximum, -4, 4), "minimum": (torch.minimum, -4, 4),
+    "deg2rad": (torch.deg2rad, -180, 180), "rad2deg": (torch.rad2deg, -4, 4), "frac": (torch.frac, -4, 4), "positive": (torch.positive, -4, 4),
+    "frexp_mantissa": (lambda x: torch.frexp(x)[0], -4, 4), "ldexp": (lambda a, b: a * torch.pow(2.0, b), -4, 4), "lerp": (torch.lerp, -2, 2),
+    "exp": (torch.exp, -4, 4), "exp2": (torch.exp2, -4, 4), "expm1": (torch.expm1, -4, 4), "log": (torch.log, 0.25, 9), "log2": (torch.log2, 0.25, 9),
+    "log10": (torch.log10, 0.25, 9), "log1p": (torch.log1p, -0.75, 9), "xlogy": (torch.special.xlogy, 0.25, 4), "xlog1py": (torch.special.xlog1py, 0.25, 4),
+    "entr": (torch.special.entr, 0.25, 4), "logaddexp": (torch.logaddexp, -4, 4), "logaddexp2": (torch.logaddexp2, -4, 4), "logit": (torch.logit, 0.05, 0.95),
+    "sqrt": (torch.sqrt, 0.25, 9), "sin": (torch.sin, -9, 9), "cos": (torch.cos, -9, 9), "tan": (torch.tan, -1.4, 1.4), "asin": (torch.asin, -0.95, 0.95),
+    "acos": (torch.acos, -0.95, 0.95), "atan": (torch.atan, -9, 9), "atan2": (torch.atan2, -4, 4), "sinh": (torch.sinh, -4, 4), "cosh": (torch.cosh, -4, 4),
+    "tanh": (torch.tanh, -3, 3), "asinh": (torch.asinh, -9, 9), "acosh": (torch.acosh, 1.1, 9), "atanh": (torch.atanh, -0.95, 0.95), "sinc": (torch.sinc, -3, 3),
+    "erf": (torch.erf, -3, 3), "erfc": (torch.erfc, -3, 3), "erfinv": (torch.erfinv, -0.95, 0.95), "erfcx": (torch.special.erfcx, -3, 3),
+    "lgamma": (torch.lgamma, -4, 12), "ndtr": (torch.special.ndtr, -3, 3), "ndtri": (torch.special.ndtri, 0.05, 0.95),
+    "log_ndtr": (torch.special.log_ndtr, -9, 3), "i0": (torch.special.i0, -9, 9), "i0e": (torch.special.i0e, -9, 9), "i1": (torch.special.i1, -9, 9),
+    "i1e": (torch.special.i1e, -9, 9), "relu": (torch.relu, -4, 4), "sigmoid": (torch.sigmoid, -4, 4), "gelu": (F.gelu, -3, 3), "relu6": (F.relu6, -4, 9),
+    "selu": (F.selu, -4, 4), "hardswish": (F.hardswish, -4, 4), "silu": (F.silu, -4, 4), "mish": (F.mish, -4, 4),
+    "softplus": (F.softplus, -4, 4), "logsigmoid": (F.logsigmoid, -4, 4), "softsign": (F.softsign, -4, 4), "tanhshrink": (F.tanhshrink, -4, 4),
+}
+
+
+def gradients():
+    for name, (f, low, high) in GRADIENTS.items():
+        arity = ROWS[name][0] if name in ROWS else 3 if name == "lerp" else 2
+        x = [t(values("f64", low, high, 8)).requires_grad_() for _ in range(arity)]
+        up = t(values("f64", -1, 1, 8))
+        out = f(*x)
+        for letter, g in zip("pqr", torch.autograd.grad(out, x, up)):
+            put(f"gradient/{name}/f64/0/{letter}", g.numpy(), "f64")
+        put(f"gradient/{name}/f64/0/u", up.numpy(), "f64")
+        case(f"gradient/{name}/f64/0", [v.detach().numpy() for v in x], "f64", out.detach().numpy(), "f64")
 
 
 # ---- reductions: name -> (function(x, axis, keepdims), dtypes, result of an integer and of a float) ----
@@ -485,8 +589,8 @@ def sorts():
 
 def start():
     """A new file."""
-    global entries, blobs, offset, cases
-    entries, blobs, offset, cases = {}, [], 0, 0
+    global entries, blobs, offset, cases, rng
+    entries, blobs, offset, cases, rng = {}, [], 0, 0, np.random.default_rng(20240229)
 
 
 def write(path):
@@ -505,6 +609,7 @@ softmaxes()
 casts()
 products()
 calls()
+gradients()
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 write(os.path.join(FOLDER, "reference.safetensors"))
 start()
