@@ -76,7 +76,7 @@ static inline void kit_begin(void)
 {
     static const char *const settings[] = {"device", "opencl", "devices", "profile", "memory_limit", "cache_dir", "kernel_dir"};
     static const char *const fakes[] = {"FAKE_PLATFORMS", "FAKE_ALONE", "FAKE_FAIL", "FAKE_LOG",
-                                        "FAKE_DRIVER",    "FAKE_GROUP", "FAKE_TOTAL"};
+                                        "FAKE_DRIVER",    "FAKE_GROUP", "FAKE_TOTAL", "FAKE_C"};
     for (size_t i = 0; i < sizeof fakes / sizeof *fakes; i++) unsetenv(fakes[i]);
     tn_shutdown();
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) tn_set(settings[i], NULL);

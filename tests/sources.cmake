@@ -1,5 +1,5 @@
 # Checks that need no device: who includes whom, public headers alone, what the library exports and
-# needs, whether the catalogue of operations is whole.
+# needs, whether the catalogue of operations is whole and has what NumPy and PyTorch have.
 # Included by tests/CMakeLists.txt.
 
 add_test(NAME layers COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/layers/check.sh ${PROJECT_SOURCE_DIR})
@@ -16,7 +16,15 @@ add_test(NAME exports COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/exports.sh
 if(TARGET tenon_command)
   add_test(NAME catalog COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/catalog.sh $<TARGET_FILE:tenon_command>
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/docs)
-  set_tests_properties(catalog PROPERTIES LABELS sources TIMEOUT 60)
+  add_test(NAME names COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/names.sh $<TARGET_FILE:tenon_command>)
+  set_tests_properties(catalog names PROPERTIES LABELS sources TIMEOUT 60)
+endif()
+
+# Two operations added to a copy of the sources, by the patches kept there.
+if(TENON_UNIT_TESTS)
+  add_test(NAME contributing COMMAND ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/contributing/run.sh ${PROJECT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR}/contributing ${CMAKE_COMMAND} ${CMAKE_CTEST_COMMAND} ${CMAKE_GENERATOR} ${CMAKE_C_COMPILER})
+  set_tests_properties(contributing PROPERTIES LABELS sources SKIP_RETURN_CODE 77 TIMEOUT 900 COST 70)
 endif()
 
 set_tests_properties(layers layers.selftest headers exports PROPERTIES

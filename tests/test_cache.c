@@ -154,6 +154,19 @@ static int role_little(void)
     return tell(hash);
 }
 
+/* What a store at computed places leaves is right when a copy reads it at once. */
+static int role_scatter(void)
+{
+    int32_t got[4];
+    tn_set_log(count_lines, NULL);
+    tn_tensor *at = tn_arange(TN_I64, 0, 4, 1, test_device()),
+              *from = tn_from(TN_I32, TN_SHAPE(4), (int32_t[]){0, 8, 16, 24}, test_device());
+    tn_tensor *y = tn_clone(tn_put(tn_full(TN_I32, TN_SHAPE(4), tn_int(-1), test_device()), at, from, false));
+    EXPECT(y && tn_read(y, got, sizeof got) == TN_OK);
+    for (int i = 0; i < 4; i++) EXPECT(got[i] == 8 * i);
+    return tell(hash_of(1, y));
+}
+
 typedef struct outcome {
     char hash[32];
     int built, loaded, lines_built, lines_loaded, warnings;
@@ -297,6 +310,16 @@ START_TEST(C69_processes_that_start_together_on_an_empty_cache_are_all_right)
     ck_assert_int_eq(after.built, 0);
     ck_assert_int_eq(after.loaded, count);
     ck_assert_int_eq(strncmp(after.hash, want, 16), 0);
+}
+END_TEST
+
+START_TEST(C33_what_is_scattered_is_right_the_first_time_and_from_the_cache)
+{
+    const outcome first = run_child("scatter", folder, NULL, NULL), second = run_child("scatter", folder, NULL, NULL);
+    ck_assert_int_gt(first.built, 0);
+    ck_assert_int_eq(second.built, 0);
+    ck_assert_int_eq(second.loaded, first.built);
+    ck_assert_str_eq(second.hash, first.hash);
 }
 END_TEST
 
@@ -572,7 +595,8 @@ END_TEST
 
 int main(void)
 {
-    static const bones_role roles[] = {{"work", role_work}, {"work_aside", role_work_aside}, {"little", role_little}, {NULL, NULL}};
+    static const bones_role roles[] = {
+        {"work", role_work}, {"work_aside", role_work_aside}, {"little", role_little}, {"scatter", role_scatter}, {NULL, NULL}};
     const TTest *const tests[] = {
         a_second_process_builds_nothing,
         a_program_under_anothers_name_is_not_taken,
@@ -580,6 +604,7 @@ int main(void)
         without_TENON_CACHE_DIR_it_is_the_users_cache_folder,
         a_cache_folder_that_cannot_be_made_costs_a_warning_and_time,
         C69_processes_that_start_together_on_an_empty_cache_are_all_right,
+        C33_what_is_scattered_is_right_the_first_time_and_from_the_cache,
         C64_building_says_nothing_on_the_terminal,
         sources_from_a_folder_give_the_same_programs,
         C70_a_changed_source_is_another_program,

@@ -259,7 +259,26 @@ START_TEST(multinomial_without_replacement_is_weighted)
 }
 END_TEST
 
-BONES_MAIN("create", multinomial_draws_in_the_ratio_of_the_weights, multinomial_without_replacement_is_weighted, linspace_is_numpys_and_ends_exactly, logspace_takes_powers, arange_is_as_before,
+START_TEST(truncated_normal_stays_within_its_bounds)
+{
+    double mean, variance, least, most;
+    tn_seed(8);
+    tn_tensor *x = ck_made(tn_truncated_normal(TN_F32, TN_SHAPE(20000), 1, 2, 0, 3, test_device()));
+    ck_ok(tn_item(tn_min(x, TN_ALL_AXES, false), &least));
+    ck_ok(tn_item(tn_max(x, TN_ALL_AXES, false), &most));
+    moments(x, &mean, &variance);
+    ck_assert(fabs(mean - 1.4133) < 0.02 && fabs(variance - 0.6911) < 0.02); /* exact: 1.41326 and 0.69109 */
+    ck_assert(least >= 0 && least < 0.01 && most <= 3 && most > 2.99);
+    moments(tn_cast(tn_truncated_normal(TN_F16, TN_SHAPE(20000), 0, 1, -INFINITY, INFINITY, test_device()), TN_F32), &mean, &variance);
+    ck_assert(fabs(mean) < 0.03 && fabs(variance - 1) < 0.05);
+    ck_fails(tn_truncated_normal(TN_F32, TN_SHAPE(1), 0, 0, -1, 1, NULL), TN_ARGUMENT, "truncated_normal", "deviation 0");
+    ck_fails(tn_truncated_normal(TN_F32, TN_SHAPE(1), 0, 1, 1, 1, NULL), TN_ARGUMENT, "low 1", "high 1");
+    ck_fails(tn_truncated_normal(TN_F32, TN_SHAPE(1), 0, 1, 9, 10, NULL), TN_ARGUMENT, "9", "deviations");
+    ck_fails(tn_truncated_normal(TN_I32, TN_SHAPE(1), 0, 1, -1, 1, NULL), TN_DTYPE, "i32");
+}
+END_TEST
+
+BONES_MAIN("create", truncated_normal_stays_within_its_bounds, multinomial_draws_in_the_ratio_of_the_weights, multinomial_without_replacement_is_weighted, linspace_is_numpys_and_ends_exactly, logspace_takes_powers, arange_is_as_before,
            eye_and_tri_have_their_ones_in_place, likes_take_dtype_shape_and_device,
            distributions_are_their_formulas_over_the_stream, exponential_is_never_negative_nor_infinite,
            bernoulli_compares_the_stream_with_p, a_permutation_holds_every_number_once_and_the_same_everywhere,

@@ -349,6 +349,25 @@ START_TEST(the_profile_follows_the_type_unless_forced)
 }
 END_TEST
 
+START_TEST(C07_a_device_is_judged_by_what_it_offers_not_by_its_name)
+{
+    tn_device_info info;
+    NEEDS_FAKE();
+    kit_fake("rusticl=gpu;Unheard Of=cpu");
+    setenv("FAKE_ALONE", "1", 1);
+    ck_assert_int_eq(tn_device_query("gpu:0", &info), TN_OK);
+    ck_assert(info.usable);
+    ck_assert_int_eq(tn_device_query("cpu:0", &info), TN_OK);
+    ck_assert(info.usable);
+    tn_shutdown();
+    setenv("FAKE_C", "OpenCL C 1.1", 1);
+    ck_assert_ptr_null(tn__device_use("gpu:0"));
+    ck_assert_has(tn_last_error(), "does not offer OpenCL 1.2");
+    ck_assert_int_eq(tn_device_query("gpu:0", &info), TN_OK);
+    ck_assert(!info.usable);
+}
+END_TEST
+
 /* ---- the rest of the interface ---- */
 
 START_TEST(the_device_under_test_computes)
@@ -431,6 +450,7 @@ int main(int argc, char **argv)
         C63_a_device_error_is_kept_as_the_first_cause,
         C63_lack_of_memory_at_an_enqueue_loses_nothing,
         C22_a_small_work_group_is_enough,
+        C07_a_device_is_judged_by_what_it_offers_not_by_its_name,
         the_profile_follows_the_type_unless_forced,
         the_device_under_test_computes,
         a_creation_scope_belongs_to_its_thread_and_nests,

@@ -247,6 +247,16 @@ START_TEST(bone_08_a_structured_result_read_by_one_expression_of_its_shape_is_no
 }
 END_TEST
 
+START_TEST(bone_08_a_structured_result_that_one_expression_reads_at_other_places_too_is_stored)
+{
+    tn_tensor *x = tn_reshape(counted(6), TN_SHAPE(2, 3)), *y = tn_mul(tn_sum(x, TN_AXES(1), false), tn_int(2)),
+              *z = tn_sub(y, tn_flip(y, TN_AXES(0)));
+    tn_release(x);
+    tn_release(y);
+    ck_launches(2, ck_tensor_f32(z, {-18, 18}));
+}
+END_TEST
+
 START_TEST(bone_08_a_shared_value_is_stored_where_that_moves_fewer_bytes)
 {
     tn_tensor *in[6], *sum = NULL;
@@ -360,6 +370,19 @@ START_TEST(bone_10_one_kernel_runs_an_expression_over_segments_of_different_shap
         ck_assert(number(tn_select(tn_reshape(list[i], TN_SHAPE(-1)), 0, -1)) == 0.5 * (double)(sizes[i] - 1));
     ck_same(list[1], tn_to(tn_mul(tn_host(p[1]), tn_float(0.5)), test_device()));
     ck_same(list[4], tn_to(tn_mul(tn_host(p[4]), tn_float(0.5)), test_device()));
+}
+END_TEST
+
+START_TEST(bone_10_segments_read_what_segments_and_structured_operations_of_the_same_run_made)
+{
+    tn_tensor *v[2], *w[2];
+    for (int i = 0; i < 2; i++) {
+        v[i] = tn_mul(counted(4 + 4 * i), tn_int(2));
+        w[i] = tn_sub(v[i], tn_sum(v[i], TN_ALL_AXES, true));
+    }
+    ck_launches(4, ck_ok(tn_realize((tn_tensor *const[]){v[0], v[1], w[0], w[1]}, 4)));
+    ck_tensor_f32(w[0], {-12, -10, -8, -6});
+    ck_tensor_f32(w[1], {-56, -54, -52, -50, -48, -46, -44, -42});
 }
 END_TEST
 
@@ -541,10 +564,12 @@ BONES_MAIN("graph", bone_07_operations_are_recorded_and_run_when_their_result_is
            bone_08_an_assigned_value_is_stored_by_the_first_run_that_computes_it,
            bone_08_results_of_structured_operations_are_stored,
            bone_08_a_structured_result_read_by_one_expression_of_its_shape_is_not_stored,
+           bone_08_a_structured_result_that_one_expression_reads_at_other_places_too_is_stored,
            bone_08_a_shared_value_is_stored_where_that_moves_fewer_bytes, bone_08_fills_cost_nothing_and_are_not_stored,
            bone_10_several_results_come_from_one_kernel, bone_10_results_that_read_each_other_come_from_one_kernel,
            bone_10_each_node_of_an_expression_is_emitted_once, C72_an_expression_with_sixty_inputs_fits_the_arguments,
            C72_many_inputs_of_several_results_fit_too, bone_10_one_kernel_runs_an_expression_over_segments_of_different_shapes,
+           bone_10_segments_read_what_segments_and_structured_operations_of_the_same_run_made,
            bone_10_recording_calls_one_hook_with_the_operation_and_its_operands,
            bone_11_a_reduction_takes_its_producer_and_the_expression_of_its_result,
            bone_11_softmax_takes_its_producer_and_its_consumer, bone_11_a_shared_structured_operation_is_computed_once,

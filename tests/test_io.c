@@ -345,6 +345,8 @@ START_TEST(C77_what_is_no_tensor_file_says_what_it_looks_like)
     REFUSED(TN_FORMAT, "only 7 bytes", "truncated download");
     put("", 0);
     REFUSED(TN_FORMAT, "empty");
+    put("\0\0\0\0\0\0\0\0", 8); /* a header length, and no header */
+    REFUSED(TN_FORMAT, "8 bytes");
     put("PK\003\004 and so on", 14);
     REFUSED(TN_FORMAT, "zip archive");
     put("hello world, this is text", 25);
@@ -385,12 +387,21 @@ START_TEST(C84_all_three_npy_versions_are_read)
 }
 END_TEST
 
+START_TEST(npy_keys_come_in_any_order_in_either_quotes)
+{
+    put_npy(1, "{ \"shape\" :(2,),'fortran_order':False, 'descr' : \"<i2\"}\n", (int16_t[]){5, -5}, 4);
+    HOLDS(TN_I16, TN_SHAPE(2), (int16_t[]){5, -5});
+}
+END_TEST
+
 START_TEST(C81_big_endian_values_are_swapped)
 {
     put_npy(1, "{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", "\x3f\x80\0\0\x40\0\0\0", 8);
     HOLDS(TN_F32, TN_SHAPE(2), (float[]){1, 2});
     put_npy(1, "{'descr': '>i2', 'fortran_order': False, 'shape': (2,), }", "\1\2\377\376", 4);
     HOLDS(TN_I16, TN_SHAPE(2), (int16_t[]){258, -2});
+    put_npy(1, "{'descr': '>f2', 'fortran_order': False, 'shape': (2,), }", "\x3c\0\xc0\0", 4);
+    HOLDS(TN_F16, TN_SHAPE(2), (uint16_t[]){0x3c00, 0xc000});
     put_npy(1, "{'descr': '>u8', 'fortran_order': False, 'shape': (1,), }", "\1\2\3\4\5\6\7\10", 8);
     HOLDS(TN_U64, TN_SHAPE(1), (uint64_t[]){0x0102030405060708});
     put_npy(1, "{'descr': '>f8', 'fortran_order': False, 'shape': (1,), }", "\x3f\xf8\0\0\0\0\0\0", 8);
@@ -952,7 +963,7 @@ TEST_MAIN("io", set_up, tear_down, safetensors_of_one_tensor_is_read, safetensor
           C76_a_tensor_that_lies_is_refused_by_name, C76_tensors_that_overlap_or_leave_holes_are_refused,
           C76_a_name_given_twice_is_refused, C76_a_header_that_is_no_json_is_refused_with_its_byte,
           C77_what_is_no_tensor_file_says_what_it_looks_like, C77_a_header_length_beyond_the_file_is_refused,
-          C84_all_three_npy_versions_are_read, C81_big_endian_values_are_swapped,
+          C84_all_three_npy_versions_are_read, npy_keys_come_in_any_order_in_either_quotes, C81_big_endian_values_are_swapped,
           C81_every_byte_order_mark_is_understood, C81_column_major_values_are_read_in_their_order,
           other_dtypes_of_numpy_are_refused_by_name, C84_lengths_are_compared_with_the_file, C84_shapes_are_checked,
           C84_a_damaged_dictionary_is_refused, C84_a_zeroed_magic_is_not_accepted,

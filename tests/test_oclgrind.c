@@ -309,5 +309,5 @@ START_TEST(the_platform_is_Oclgrinds)
 END_TEST
 
 BONES_MAIN("oclgrind", the_platform_is_Oclgrinds, each_row_deep, each_row_wide, each_cast_deep, each_cast_wide,
-           reductions_and_rows_deep, reductions_and_rows_wide, sorts_deep, sorts_wide, products_deep, products_wide, solvers_deep,
-           solvers_wide, numbers_and_windows_deep, numbers_and_windows_wide)
+           reductions_and_rows_deep, reductions_and_rows_wide, sorts_deep, sorts_wide, products_deep, products_wide, solvers_deep, solvers_wide,
+           numbers_and_windows_deep, numbers_and_windows_wide)

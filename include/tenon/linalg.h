@@ -52,6 +52,13 @@ TN_API tn_tensor *tn_cross(tn_tensor *a, tn_tensor *b, int axis) TN_MUST_USE;
  *  dtype  floats, promoted; error  ARGUMENT (p below 0 or NaN) */
 TN_API tn_tensor *tn_cdist(tn_tensor *a, tn_tensor *b, double p) TN_MUST_USE;
 
+/** x divided by its p-norm along an axis, or by epsilon where that is larger. dtype  floats
+ *  error  AXIS, ARGUMENT (p is NaN, epsilon below 0 or NaN), SHAPE (p below 0 over an empty axis) */
+TN_API tn_tensor *tn_normalize(tn_tensor *x, double p, int axis, double epsilon) TN_MUST_USE;
+/** Cosine of the angle between vectors along an axis of the broadcast operands: the product of both normalized, which goes.
+ *  dtype  floats, promoted; error  AXIS, ARGUMENT (epsilon below 0 or NaN) */
+TN_API tn_tensor *tn_cosine_similarity(tn_tensor *a, tn_tensor *b, int axis, double epsilon) TN_MUST_USE;
+
 /** Einstein's sum: "ij,jk->ik", "bii->b", "...ij,...jk->...ik". A letter a place; letters that the result lacks are summed over;
  *  without "->" the result has the letters that occur once, in alphabetical order, behind the axes of "...". Blanks are
  *  skipped. An extent of 1 goes with any other. More than two operands are contracted in pairs, the smallest result first.

@@ -47,6 +47,12 @@ TN_API tn_tensor *tn_ravel(tn_tensor *x) TN_MUST_USE;
  *  error  AXIS, SHAPE (sizes do not multiply to the extent, above 16 axes) */
 TN_API tn_tensor *tn_unflatten(tn_tensor *x, int axis, tn_shape sizes) TN_MUST_USE;
 
+/** Axes of extent 1 added where there are fewer than 1, 2 or 3: [] -> [1], [1, 1], [1, 1, 1]; [n] -> [1, n], [1, n, 1];
+ *  [m, n] -> [m, n, 1]. A view; of enough axes one more reference. */
+TN_API tn_tensor *tn_atleast_1d(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_atleast_2d(tn_tensor *x) TN_MUST_USE;
+TN_API tn_tensor *tn_atleast_3d(tn_tensor *x) TN_MUST_USE;
+
 /* ---- joining. All entries on one device; a 0-d "host" tensor goes with any. The result is a copy, row-major: a fresh tensor
  * whose slices are written, so it runs what is pending of the entries. ---- */
 
@@ -59,6 +65,15 @@ TN_API tn_tensor *tn_concat(tn_tensor *const *list, int count, int axis) TN_MUST
  *  shape  all the same; 16 axes in the result are the most
  *  dtype, error  as tn_concat */
 TN_API tn_tensor *tn_stack(tn_tensor *const *list, int count, int axis) TN_MUST_USE;
+/** Side by side: tn_concat along axis 1, of vectors and numbers along axis 0. error  as tn_concat */
+TN_API tn_tensor *tn_hstack(tn_tensor *const *list, int count) TN_MUST_USE;
+/** One below the other: tn_concat along axis 0; vectors are rows. error  as tn_concat */
+TN_API tn_tensor *tn_vstack(tn_tensor *const *list, int count) TN_MUST_USE;
+/** One behind the other: tn_concat along axis 2; matrices [m, n] are [m, n, 1], vectors [1, n, 1]. error  as tn_concat */
+TN_API tn_tensor *tn_dstack(tn_tensor *const *list, int count) TN_MUST_USE;
+/** Zeros with the entries as blocks along the diagonal; a vector is a row, a number [1, 1].
+ *  dtype  any, promoted; error  SHAPE (an entry of more than 2 axes), and as tn_concat */
+TN_API tn_tensor *tn_block_diag(tn_tensor *const *list, int count) TN_MUST_USE;
 /** Turned over: what leaves an axis at its end comes back at its start. shifts.dim[i] places along axes.axis[i], negative
  *  towards the start; an axis may come twice. TN_ALL_AXES with one shift: along the flattened x. A copy.
  *  error  SHAPE (lists of different lengths), AXIS, MEMORY */
@@ -96,6 +111,10 @@ TN_API tn_tensor *tn_rot90(tn_tensor *x, int k, int a, int b) TN_MUST_USE;
  *  shape  [n] -> [n + |offset|, n + |offset|]; [m, n] -> as tn_diagonal
  *  error  SHAPE (neither 1 nor 2 axes), OVERFLOW, MEMORY */
 TN_API tn_tensor *tn_diag(tn_tensor *x, int64_t offset) TN_MUST_USE;
+/** Zeros with x's last axis on the diagonal offset of two axes of the result, the inverse of tn_diagonal.
+ *  shape  [..., n] -> [..., n + |offset|, n + |offset|] for the axes -2 and -1
+ *  error  AXIS (out of range in the result, twice the same), SHAPE (no axes, 16 axes), OVERFLOW, MEMORY */
+TN_API tn_tensor *tn_diag_embed(tn_tensor *x, int64_t offset, int axis1, int axis2) TN_MUST_USE;
 /** The last two axes with 0 below (triu) or above (tril) the diagonal offset. error  SHAPE (fewer than 2 axes), MEMORY */
 TN_API tn_tensor *tn_triu(tn_tensor *x, int64_t offset) TN_MUST_USE;
 TN_API tn_tensor *tn_tril(tn_tensor *x, int64_t offset) TN_MUST_USE;
@@ -138,6 +157,11 @@ TN_API tn_tensor *tn_uniform(tn_dtype dtype, tn_shape shape, double low, double 
 /** mean + deviation·z with z as tn_randn. dtype  floats
  *  error  ARGUMENT (deviation below 0, not finite) and those of tn_randn */
 TN_API tn_tensor *tn_normal(tn_dtype dtype, tn_shape shape, double mean, double deviation, const char *device) TN_MUST_USE;
+/** As tn_normal, but only from low to high, which may be infinite. dtype  floats
+ *  error  ARGUMENT (deviation not above 0, not finite; low not below high, or both so far out that f32 cannot tell them apart) and
+ *  those of tn_rand */
+TN_API tn_tensor *tn_truncated_normal(tn_dtype dtype, tn_shape shape, double mean, double deviation, double low, double high,
+                                      const char *device) TN_MUST_USE;
 /** -log(1 - u) / rate with u as tn_rand: of mean 1 / rate, never negative. dtype  floats
  *  error  ARGUMENT (rate not above 0, not finite) and those of tn_rand */
 TN_API tn_tensor *tn_exponential(tn_dtype dtype, tn_shape shape, double rate, const char *device) TN_MUST_USE;

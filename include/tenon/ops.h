@@ -126,9 +126,6 @@ TN_API tn_tensor *tn_isinf(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_isfinite(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_isposinf(tn_tensor *x) TN_MUST_USE;
 TN_API tn_tensor *tn_isneginf(tn_tensor *x) TN_MUST_USE;
-/** |a - b| <= atol + rtol |b|, or a = b; two NaN count as close where equal_nan says so.
- *  error  ARGUMENT (rtol or atol is negative or NaN) */
-TN_API tn_tensor *tn_isclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan) TN_MUST_USE;
 /** The sign is minus; -0 has it, too. */
 TN_API tn_tensor *tn_signbit(tn_tensor *x) TN_MUST_USE;
 /** Non-zero counts as true, NaN too. */
@@ -136,6 +133,15 @@ TN_API tn_tensor *tn_logical_and(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_logical_or(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_logical_xor(tn_tensor *a, tn_tensor *b) TN_MUST_USE;
 TN_API tn_tensor *tn_logical_not(tn_tensor *x) TN_MUST_USE;
+
+/** |a - b| <= atol + rtol |b|, or equal (infinities too); NaN is close to NaN where equal_nan says so. dtype  any -> bool
+ *  error  ARGUMENT (a tolerance below 0 or NaN) */
+TN_API tn_tensor *tn_isclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan) TN_MUST_USE;
+/** Are all elements close? Runs what is pending, waits. *result is false after an error. error  as tn_isclose, tn_item */
+TN_API tn_status tn_allclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan, bool *result);
+/** Have a and b the same shape, and equal elements (by tn_eq: NaN equals nothing)? Runs what is pending, waits.
+ *  error  as tn_eq but for SHAPE, as tn_item */
+TN_API tn_status tn_equal(tn_tensor *a, tn_tensor *b, bool *result);
 
 /* ---- bits. dtype  integers and bool ---- */
 

@@ -65,6 +65,15 @@ TN_API tn_tensor *tn_logsumexp(tn_tensor *x, tn_axes axes, bool keepdim) TN_MUST
 TN_API tn_tensor *tn_nansum(tn_tensor *x, tn_axes axes, bool keepdim) TN_MUST_USE;
 /** Mean of what is not NaN; of nothing NaN. dtype  floats */
 TN_API tn_tensor *tn_nanmean(tn_tensor *x, tn_axes axes, bool keepdim) TN_MUST_USE;
+/** tn_var and tn_std of what is not NaN; NaN where its number - correction is not above 0. dtype  floats */
+TN_API tn_tensor *tn_nanvar(tn_tensor *x, tn_axes axes, int correction, bool keepdim) TN_MUST_USE;
+TN_API tn_tensor *tn_nanstd(tn_tensor *x, tn_axes axes, int correction, bool keepdim) TN_MUST_USE;
+/** Covariances of the rows of x, each a variable with its observations; correction as in tn_var.
+ *  shape  [m, n] -> [m, m]; [n] and [] -> []
+ *  dtype  floats; error  SHAPE (more than 2 axes) */
+TN_API tn_tensor *tn_cov(tn_tensor *x, int correction) TN_MUST_USE;
+/** The same divided by both standard deviations: from -1 to 1, NaN where one is 0. shape, dtype, error  as tn_cov */
+TN_API tn_tensor *tn_corrcoef(tn_tensor *x) TN_MUST_USE;
 
 /* ---- along one axis ---- */
 
@@ -85,6 +94,14 @@ TN_API tn_tensor *tn_logcumsumexp(tn_tensor *x, int axis) TN_MUST_USE;
  *  dtype  any
  *  error  ARGUMENT (n below 0) */
 TN_API tn_tensor *tn_diff(tn_tensor *x, int n, int axis) TN_MUST_USE;
+
+/** Integral of y along an axis by the trapezoidal rule, at places x (a vector along the axis, or of y's shape) or, with
+ *  TN_NONE, at every dx; over fewer than two values 0.
+ *  dtype  any; integers and bool become f32
+ *  error  SHAPE (x is neither) */
+TN_API tn_tensor *tn_trapezoid(tn_tensor *y, tn_tensor *x, double dx, int axis) TN_MUST_USE;
+/** The same up to each value but the first. shape  the axis loses 1 */
+TN_API tn_tensor *tn_cumulative_trapezoid(tn_tensor *y, tn_tensor *x, double dx, int axis) TN_MUST_USE;
 
 /** exp(x - max) / sum; integers become f32. A row of only -inf is NaN. */
 TN_API tn_tensor *tn_softmax(tn_tensor *x, int axis) TN_MUST_USE;

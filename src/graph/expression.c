@@ -220,7 +220,7 @@ static int build_node(builder *b, tn__value *value, const mapping *m, const tn__
 /* Operands that are loaded again and again take only casts and a scale by a number. */
 static bool is_cheap(const tn__node *node)
 {
-    if (!node->row) return node->inputs == 1 && node->in[0].value;
+    if (node->op == &tn__op_cast) return node->in[0].value != NULL;
     return node->row == &tn__rows[TN__ROW_mul] && !node->in[0].value != !node->in[1].value;
 }
 
@@ -355,6 +355,7 @@ void tn__plan_free(tn__plan *p)
     tn__text_free(&p->head);
     tn__text_free(&p->text);
     tn__free(p->parameters);
+    tn__free(p->pointers);
     tn__free(p->steps);
     tn__free(p);
 }

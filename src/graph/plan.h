@@ -104,6 +104,7 @@ struct tn__plan {
     tn__buffer *meta; /* the parameters, when in a buffer */
     tn__stage stages[2];
     tn__buffer *scratch[2]; /* of the structured operation, allocated by its generate */
+    struct tn__pointers *pointers; /* with segments: what the inputs of all point to (segments.c) */
     tn__plan *next_segment; /* the same expression over other values, in the same launch (segments.c) */
     tn__plan *next;         /* in launch order */
 };

@@ -212,8 +212,10 @@ static tn__value *missing_input(const tn__plan *p)
     return NULL;
 }
 
-static bool output_is_planned(const tn__plan *p)
+/* What p computes has a kernel by now: an output, or the result of its structured operation, which it reads at other places too. */
+static bool is_overtaken(const tn__plan *p)
 {
+    if (p->anchor && p->anchor->planned) return true;
     for (int o = 0; o < p->outputs_count; o++)
         if (p->outputs[o].value->node->planned) return true;
     return false;
@@ -282,7 +284,7 @@ static tn_status plan_value(run *r, tn__value *value)
             count--;
             continue;
         }
-        if (top->plan && output_is_planned(top->plan)) {
+        if (top->plan && is_overtaken(top->plan)) {
             tn__plan_free(top->plan);
             top->plan = NULL;
         }

@@ -2,6 +2,7 @@
  * text; what differs - places, extents, numbers of units - are rows of a table in a buffer, and pointers are chosen by the
  * segment's number. */
 #include "graph/generate.h"
+#include "base/alloc.h"
 #include <string.h>
 
 enum { MOST_SEGMENTS = 64, RUN = 2048, GROUPS_PER_UNIT = 16, WIDE_LOCAL = 128, WIDE_GROUPS_PER_UNIT = 32 };
@@ -66,8 +67,24 @@ static void give_axis(tn__plan *p)
     p->group[0] = 0;
 }
 
+/* By level, else in the order made: then nothing between two plans of one level makes what the later one reads. */
+static void sort_by_level(tn__plan **first)
+{
+    tn__plan *sorted = NULL, *tail = NULL;
+    for (tn__plan *p = *first, *next; p; p = next) {
+        next = p->next;
+        tn__plan **link = tail && tail->level <= p->level ? &tail->next : &sorted;
+        while (*link && (*link)->level <= p->level) link = &(*link)->next;
+        p->next = *link;
+        *link = p;
+        if (!p->next) tail = p;
+    }
+    *first = sorted;
+}
+
 void tn__join_segments(tn__plan **first)
 {
+    sort_by_level(first);
     for (tn__plan *head = *first; head; head = head->next) {
         if (!is_flat(head)) continue;
         const int pointers = pointers_of(head), budget = (int)(head->device->parameter_bytes / 8) * 3 / 4 - head->outputs_count;
@@ -92,7 +109,8 @@ void tn__join_segments(tn__plan **first)
 
 /* ---- pointers ---- */
 
-typedef struct pointer_table {
+/* Made with the text: an input that is pending then is an entry of its own, even if it gets a part of another one's buffer. */
+typedef struct tn__pointers {
     int count;
     tn__value *value[160]; /* the distinct inputs */
     int pointer[160];      /* which pointer of the text each stands for */
@@ -114,11 +132,14 @@ static int table_index(pointer_table *t, tn__value *value, int pointer)
     return t->count++;
 }
 
-static void fill_table(const tn__plan *head, pointer_table *t)
+static tn_status make_table(tn__plan *head)
 {
-    t->count = 0;
+    tn__free(head->pointers);
+    head->pointers = tn__zalloc(sizeof *head->pointers);
+    if (!head->pointers) return TN_MEMORY;
     for (int pointer = 0; pointer < pointers_of(head); pointer++)
-        for (const tn__plan *p = head; p; p = p->next_segment) (void)table_index(t, value_behind(p, pointer), pointer);
+        for (const tn__plan *p = head; p; p = p->next_segment) (void)table_index(head->pointers, value_behind(p, pointer), pointer);
+    return TN_OK;
 }
 
 static tn_dtype pointer_dtype(const tn__plan *p, int pointer)
@@ -222,10 +243,10 @@ static int lanes_of(const tn__plan *head)
 tn_status tn__segments_generate(tn__plan *head)
 {
     tn__generator g;
-    pointer_table table;
     int64_t extra = 0;
     int segments = 0;
     const int width = lanes_of(head);
+    TN__TRY(make_table(head));
     for (tn__plan *p = head; p; p = p->next_segment, segments++)
         for (int k = 0; k < p->inputs_count + p->outputs_count; k++) {
             const int64_t at = k < p->inputs_count ? p->inputs[k].value->base + p->inputs[k].window.offset
@@ -237,9 +258,8 @@ tn_status tn__segments_generate(tn__plan *head)
         tn__generator_free(&g);
     }
     generate_macros(&g, head, width, extra);
-    fill_table(head, &table);
-    put_select(&g, head, &table);
-    put_parameters(&g, head, &table);
+    put_select(&g, head, head->pointers);
+    put_parameters(&g, head, head->pointers);
     tn__text_add(&g.defines, "#define SEGMENTS %d\n#define ROW %d\n", segments, head->parameters_count + 2);
     const tn_status status = tn__generator_finish(&g, "segments.cl", "segments");
     return status == TN_OK ? write_table(head, head->deep ? RUN : width, segments) : status;
@@ -248,11 +268,10 @@ tn_status tn__segments_generate(tn__plan *head)
 tn_status tn__segments_launch(tn__plan *head)
 {
     tn__argument a[TN__ARGUMENTS];
-    pointer_table table;
+    const pointer_table *table = head->pointers;
     int count = 0;
-    fill_table(head, &table);
     for (int o = 0; o < head->outputs_count; o++) a[count++] = (tn__argument){.buffer = head->outputs[o].bytes};
-    for (int i = 0; i < table.count; i++) a[count++] = (tn__argument){.buffer = table.value[i]->buffer};
+    for (int i = 0; i < table->count; i++) a[count++] = (tn__argument){.buffer = table->value[i]->buffer};
     for (int k = 0; k < head->numbers_count; k++) a[count++] = tn__number_argument(&head->numbers[k]);
     a[count++] = (tn__argument){.buffer = head->meta};
     const int64_t run = head->deep ? RUN : head->width;

@@ -28,6 +28,25 @@ tn_tensor *tn_normal(tn_dtype dtype, tn_shape shape, double mean, double deviati
     return scaled(tn_randn(dtype, shape, device), deviation, mean);
 }
 
+/* By the inverse of the distribution function, 2·Φ(x) - 1 = erf(x / √2): erfinv of uniform numbers between those of the bounds. */
+tn_tensor *tn_truncated_normal(tn_dtype dtype, tn_shape shape, double mean, double deviation, double low, double high, const char *device)
+{
+    if (!(deviation > 0) || !isfinite(mean) || !isfinite(deviation))
+        return TN__NULL(TN_ARGUMENT, "truncated_normal: mean %g, deviation %g", mean, deviation);
+    if (!(low < high)) return TN__NULL(TN_ARGUMENT, "truncated_normal: low %g, high %g", low, high);
+    const double scale = deviation * sqrt(2), first = erf((low - mean) / scale), last = erf((high - mean) / scale);
+    if (!(last - first > 1e-6))
+        return TN__NULL(TN_ARGUMENT, "truncated_normal: low %g and high %g are %g and %g deviations from the mean", low, high,
+                        (low - mean) / deviation, (high - mean) / deviation);
+    const tn_scope scope = tn_scope_push();
+    const tn_dtype wide = dtype == TN_F64 ? TN_F64 : TN_F32;
+    if (!tn_dtype_is_float(dtype))
+        return tn__leave(scope, TN__NULL(TN_DTYPE, "truncated_normal: not for %s; floats only", tn_dtype_name(dtype)));
+    tn_tensor *x = tn_erfinv(tn_uniform(wide, shape, first, last, device));
+    x = tn_add(tn_mul(x, tn_float(scale)), tn_float(mean));
+    return tn__leave(scope, tn_cast(tn_clamp(x, tn_float(low), tn_float(high)), dtype));
+}
+
 tn_tensor *tn_exponential(tn_dtype dtype, tn_shape shape, double rate, const char *device)
 {
     if (!(rate > 0) || !isfinite(rate)) return TN__NULL(TN_ARGUMENT, "exponential: rate %g", rate);

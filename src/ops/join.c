@@ -1,5 +1,5 @@
-/* Joining: concat, stack, roll, pad. The result is fresh memory whose slices are assigned, one after the other: each is one
- * copying kernel that computes the entry's pending expression on its way, and no kernel of its own is needed. */
+/* Joining: concat, stack and relatives, roll, pad. The result is fresh memory whose slices are assigned, one after the other:
+ * each is one copying kernel that computes the entry's pending expression on its way, and no kernel of its own is needed. */
 #include "ops/compose.h"
 #include "base/alloc.h"
 #include "graph/move.h"
@@ -143,6 +143,73 @@ tn_tensor *tn_stack(tn_tensor *const *list, int count, int axis)
         out = room("stack", o.dtype, &shape, o.device);
     for (int i = 0; out && i < count; i++)
         if (fill(tn_select(out, a, i), o.use[i]) != TN_OK) out = tn__next(out, NULL);
+    drop(&o);
+    return out;
+}
+
+/* ---- with axes added first ---- */
+
+/* The entries, padded with axes, along an axis; -1: axis 1, or 0 where they are vectors. */
+static tn_tensor *join_padded(const char *function, tn_tensor *const *list, int count, tn_tensor *(*padded)(tn_tensor *), int axis)
+{
+    if (!list) return (void)tn__fail_null(function, "list"), NULL;
+    if (count < 1) return TN__NULL(TN_ARGUMENT, "%s: a list of %d tensors", function, count);
+    tn_tensor **entry = tn__alloc((size_t)count * sizeof *entry);
+    if (!entry) return NULL;
+    const tn_scope scope = tn_scope_push();
+    for (int i = 0; i < count; i++) entry[i] = padded(list[i]);
+    if (axis < 0) axis = entry[0] && entry[0]->ndim > 1 ? 1 : 0;
+    tn_tensor *y = tn__leave(scope, tn_concat(entry, count, axis));
+    tn__free(entry);
+    if (!y) tn__error_prefix(function);
+    return y;
+}
+
+tn_tensor *tn_hstack(tn_tensor *const *list, int count)
+{
+    return join_padded("hstack", list, count, tn_atleast_1d, -1);
+}
+
+tn_tensor *tn_vstack(tn_tensor *const *list, int count)
+{
+    return join_padded("vstack", list, count, tn_atleast_2d, 0);
+}
+
+tn_tensor *tn_dstack(tn_tensor *const *list, int count)
+{
+    return join_padded("dstack", list, count, tn_atleast_3d, 2);
+}
+
+static tn_status block_shape(const operands *o, tn_shape *shape)
+{
+    *shape = TN_SHAPE(0, 0);
+    for (int i = 0; i < o->count; i++) {
+        const tn_tensor *x = o->use[i];
+        if (x->ndim > 2)
+            return tn__fail(TN_SHAPE, "block_diag: entry %d %s has more than 2 axes", i, tn__shape_text(x->ndim, x->dim));
+        shape->dim[0] += x->ndim == 2 ? x->dim[0] : 1;
+        shape->dim[1] += x->ndim ? x->dim[x->ndim - 1] : 1;
+    }
+    return TN_OK;
+}
+
+tn_tensor *tn_block_diag(tn_tensor *const *list, int count)
+{
+    operands o;
+    tn_shape shape;
+    tn_tensor *out = NULL;
+    int64_t row = 0, column = 0;
+    if (gather("block_diag", list, count, &o) == TN_OK && block_shape(&o, &shape) == TN_OK)
+        out = tn_zeros(o.dtype, shape, o.device->name);
+    for (int i = 0; out && i < count; i++) {
+        const tn_tensor *x = o.use[i];
+        const int64_t rows = x->ndim == 2 ? x->dim[0] : 1, columns = x->ndim ? x->dim[x->ndim - 1] : 1;
+        tn_tensor *part = tn_slice(out, 0, row, row + rows, 1);
+        part = tn__next(part, tn_slice(part, 1, column, column + columns, 1));
+        if (fill(part, o.use[i]) != TN_OK) out = tn__next(out, NULL);
+        row += rows;
+        column += columns;
+    }
     drop(&o);
     return out;
 }

@@ -233,3 +233,46 @@ tn_tensor *tn_cdist(tn_tensor *a, tn_tensor *b, double p)
     const tn_scope scope = tn_scope_push();
     return tn__leave(scope, tn_norm(tn_sub(tn_unsqueeze(a, -2), tn_unsqueeze(b, -3)), p, TN_AXES(-1), false));
 }
+
+/* x divided by its norms, of at least epsilon, along axis a: f16 and bf16 in f32. */
+static tn_tensor *normalized(tn_tensor *x, double p, int a, double epsilon)
+{
+    x = tn__wide(x);
+    return tn_div(x, tn_maximum(tn_norm(x, p, TN_AXES(a), true), tn_float(epsilon)));
+}
+
+static tn_status check_floats(const char *function, const tn_tensor *x, double epsilon)
+{
+    if (!tn_dtype_is_float(x->dtype))
+        return tn__fail(TN_DTYPE, "%s: not for %s; cast to a float first", function, tn_dtype_name(x->dtype));
+    return epsilon >= 0 ? TN_OK : tn__fail(TN_ARGUMENT, "%s: epsilon is %g", function, epsilon);
+}
+
+tn_tensor *tn_normalize(tn_tensor *x, double p, int axis, double epsilon)
+{
+    if (tn__tensor_check(x, "normalize", "x") != TN_OK || check_floats("normalize", x, epsilon) != TN_OK) return NULL;
+    if (isnan(p)) return TN__NULL(TN_ARGUMENT, "normalize: p is NaN");
+    const int a = tn__axis(axis, x->ndim, "normalize");
+    if (a < 0) return NULL;
+    const tn_scope scope = tn_scope_push();
+    return tn__leave_as(scope, normalized(x, p, a, epsilon), x->dtype);
+}
+
+tn_tensor *tn_cosine_similarity(tn_tensor *a, tn_tensor *b, int axis, double epsilon)
+{
+    tn_shape x, y, joined;
+    if (check("cosine_similarity", a, b) != TN_OK) return NULL;
+    for (int i = 0; i < 2; i++)
+        if (check_floats("cosine_similarity", i ? b : a, epsilon) != TN_OK) return NULL;
+    x = tn__tensor_shape(a), y = tn__tensor_shape(b);
+    if (!tn__shape_broadcast(&x, &y, &joined))
+        return TN__NULL(TN_SHAPE, "cosine_similarity: a %s and b %s do not broadcast", tn__shape_text(x.ndim, x.dim),
+                        tn__shape_text(y.ndim, y.dim));
+    const int i = tn__axis(axis, joined.ndim, "cosine_similarity");
+    if (i < 0) return NULL;
+    const tn_dtype dtype = tn_promote(a->dtype, b->dtype);
+    const tn_scope scope = tn_scope_push();
+    a = normalized(tn_expand(a, joined), 2, i, epsilon);
+    b = normalized(tn_expand(b, joined), 2, i, epsilon);
+    return tn__leave_as(scope, tn_sum(tn_mul(a, b), TN_AXES(i), false), dtype);
+}

@@ -91,21 +91,38 @@ tn_tensor *tn_rot90(tn_tensor *x, int k, int a, int b)
     return tn__next(y, tn_flip(y, turns == 1 ? first : last));
 }
 
-tn_tensor *tn_diag(tn_tensor *x, int64_t offset)
+/* Zeros with the last axis of x on a diagonal of the result's axes a and b. */
+static tn_tensor *on_diagonal(const char *function, tn_tensor *x, int64_t offset, int a, int b)
 {
-    if (tn__tensor_check(x, "diag", "x") != TN_OK) return NULL;
-    if (x->ndim == 2) {
-        tn_tensor *y = tn_diagonal(x, offset, 0, 1);
-        return tn__next(y, tn_clone(y));
-    }
-    if (x->ndim != 1) return TN__NULL(TN_SHAPE, "diag: x %s is no vector and no matrix", tn__shape_text(x->ndim, x->dim));
-    if (offset <= INT64_MIN / 4 || offset >= INT64_MAX / 4) return TN__NULL(TN_OVERFLOW, "diag: offset %" PRId64, offset);
-    const int64_t n = x->dim[0] + (offset < 0 ? -offset : offset);
-    tn_tensor *out = tn_zeros(x->dtype, TN_SHAPE(n, n), tn__tensor_device(x)->name);
-    tn_tensor *place = out ? tn_diagonal(out, offset, 0, 1) : NULL;
+    if (offset <= INT64_MIN / 4 || offset >= INT64_MAX / 4) return TN__NULL(TN_OVERFLOW, "%s: offset %" PRId64, function, offset);
+    const int64_t n = x->dim[x->ndim - 1] + (offset < 0 ? -offset : offset);
+    tn_shape shape = {.ndim = x->ndim + 1};
+    for (int i = 0, k = 0; i < shape.ndim; i++) shape.dim[i] = i == a || i == b ? n : x->dim[k++];
+    tn_tensor *out = tn_zeros(x->dtype, shape, tn__tensor_device(x)->name);
+    tn_tensor *place = out ? tn_diagonal(out, offset, a, b) : NULL;
     if (!place || tn_assign(place, x) != TN_OK) out = tn__next(out, NULL);
     tn_release(place);
     return out;
+}
+
+tn_tensor *tn_diag_embed(tn_tensor *x, int64_t offset, int axis1, int axis2)
+{
+    if (tn__tensor_check(x, "diag_embed", "x") != TN_OK) return NULL;
+    if (x->ndim == 0 || x->ndim == TN_MAX_AXES)
+        return TN__NULL(TN_SHAPE, "diag_embed: x %s; 1 to %d axes are possible", tn__shape_text(x->ndim, x->dim), TN_MAX_AXES - 1);
+    const int a = tn__axis(axis1, x->ndim + 1, "diag_embed"), b = a < 0 ? -1 : tn__axis(axis2, x->ndim + 1, "diag_embed");
+    if (b < 0) return NULL;
+    if (a == b) return TN__NULL(TN_AXIS, "diag_embed: axis1 %d and axis2 %d are the same axis", axis1, axis2);
+    return on_diagonal("diag_embed", x, offset, a, b);
+}
+
+tn_tensor *tn_diag(tn_tensor *x, int64_t offset)
+{
+    if (tn__tensor_check(x, "diag", "x") != TN_OK) return NULL;
+    if (x->ndim == 1) return on_diagonal("diag", x, offset, 0, 1);
+    if (x->ndim != 2) return TN__NULL(TN_SHAPE, "diag: x %s is no vector and no matrix", tn__shape_text(x->ndim, x->dim));
+    tn_tensor *y = tn_diagonal(x, offset, 0, 1);
+    return tn__next(y, tn_clone(y));
 }
 
 /* x where the mask holds, else 0: false is weaker than any dtype. */

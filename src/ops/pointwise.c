@@ -64,17 +64,3 @@ tn_tensor *tn_addcdiv(tn_tensor *x, tn_tensor *a, tn_tensor *b, double value)
     const tn_scope scope = tn_scope_push();
     return tn__leave(scope, add_times("addcdiv", x, tn_div(a, b), value));
 }
-
-tn_tensor *tn_isclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan)
-{
-    if (tn__tensor_check(a, "isclose", "a") != TN_OK || tn__tensor_check(b, "isclose", "b") != TN_OK) return NULL;
-    if (!(rtol >= 0 && atol >= 0)) return TN__NULL(TN_ARGUMENT, "isclose: rtol %g, atol %g", rtol, atol);
-    const tn_scope scope = tn_scope_push();
-    if (a->dtype == TN_BOOL) a = tn_cast(a, TN_U8);
-    if (b->dtype == TN_BOOL) b = tn_cast(b, TN_U8);
-    tn_tensor *far = tn_sub(tn_maximum(a, b), tn_minimum(a, b)); /* of unsigned numbers, too */
-    tn_tensor *near = tn_le(far, tn_add(tn_float(atol), tn_mul(tn_float(rtol), tn_abs(b))));
-    tn_tensor *close = tn_logical_or(tn_eq(a, b), tn_logical_and(tn_isfinite(far), near));
-    if (equal_nan) close = tn_logical_or(close, tn_logical_and(tn_isnan(a), tn_isnan(b)));
-    return tn__leave(scope, close);
-}

@@ -14,17 +14,6 @@ typedef struct over {
     double n; /* elements reduced into each result */
 } over;
 
-/* Ends the scope of a composition: y survives it, in dtype. */
-static tn_tensor *leave(tn_scope scope, tn_tensor *y, tn_dtype dtype)
-{
-    return tn__leave(scope, y && y->dtype != dtype ? tn_cast(y, dtype) : y);
-}
-
-static tn_tensor *wide(tn_tensor *x)
-{
-    return tn_dtype_size(x->dtype) == 2 && tn_dtype_is_float(x->dtype) ? tn_cast(x, TN_F32) : x;
-}
-
 static tn_status start(over *o, tn_tensor *x, tn_axes axes, bool keepdim, const char *name, bool floats_only)
 {
     *o = (over){.axes = axes, .keepdim = keepdim, .n = 1};
@@ -61,7 +50,7 @@ tn_tensor *tn_count_nonzero(tn_tensor *x, tn_axes axes, bool keepdim)
     over o;
     if (start(&o, x, axes, keepdim, "count_nonzero", false) != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
-    return leave(scope, tn_sum(tn_cast(x, TN_BOOL), o.axes, keepdim), TN_I64);
+    return tn__leave_as(scope, tn_sum(tn_cast(x, TN_BOOL), o.axes, keepdim), TN_I64);
 }
 
 tn_tensor *tn_amax(tn_tensor *x, tn_axes axes, bool keepdim)
@@ -80,7 +69,7 @@ tn_tensor *tn_amin(tn_tensor *x, tn_axes axes, bool keepdim)
 static tn_tensor *variance(over *o, int correction)
 {
     const double left = o->n - correction;
-    o->x = wide(o->x);
+    o->x = tn__wide(o->x);
     tn_tensor *d = tn_sub(o->x, tn_mean(o->x, o->axes, true));
     return tn_div(tn_sum(tn_mul(d, d), o->axes, o->keepdim), tn_float(left > 0 ? left : NAN));
 }
@@ -90,7 +79,7 @@ tn_tensor *tn_var(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
     over o;
     if (start(&o, x, axes, keepdim, "var", true) != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
-    return leave(scope, variance(&o, correction), x->dtype);
+    return tn__leave_as(scope, variance(&o, correction), x->dtype);
 }
 
 tn_tensor *tn_std(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
@@ -98,7 +87,7 @@ tn_tensor *tn_std(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
     over o;
     if (start(&o, x, axes, keepdim, "std", true) != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
-    return leave(scope, tn_sqrt(variance(&o, correction)), x->dtype);
+    return tn__leave_as(scope, tn_sqrt(variance(&o, correction)), x->dtype);
 }
 
 /* ---- norms ---- */
@@ -123,7 +112,7 @@ static tn_tensor *norm(over *o, double p)
 {
     const bool is_f16 = o->x->dtype == TN_F16;
     if (o->n == 0) return constant(o, 0);
-    o->x = wide(o->x);
+    o->x = tn__wide(o->x);
     if (p == 0) return tn_sum(tn_cast(tn_cast(o->x, TN_BOOL), o->x->dtype), o->axes, o->keepdim);
     tn_tensor *size = tn_abs(o->x);
     if (p == 1) return tn_sum(size, o->axes, o->keepdim);
@@ -140,7 +129,7 @@ tn_tensor *tn_norm(tn_tensor *x, double p, tn_axes axes, bool keepdim)
         return TN__NULL(TN_SHAPE, "norm: p is %g and %s has no elements along the reduced axes", p,
                         tn__shape_text(x->ndim, x->dim));
     const tn_scope scope = tn_scope_push();
-    return leave(scope, norm(&o, p), x->dtype);
+    return tn__leave_as(scope, norm(&o, p), x->dtype);
 }
 
 /* ---- logarithms of sums ---- */
@@ -161,7 +150,7 @@ tn_tensor *tn_logsumexp(tn_tensor *x, tn_axes axes, bool keepdim)
     const tn_scope scope = tn_scope_push();
     const tn_dtype dtype = tn_dtype_is_float(x->dtype) ? x->dtype : TN_F32;
     o.x = x->dtype == TN_F64 ? x : tn_cast(x, TN_F32);
-    return leave(scope, o.x ? logsumexp(&o) : NULL, dtype);
+    return tn__leave_as(scope, o.x ? logsumexp(&o) : NULL, dtype);
 }
 
 /* ---- without NaN ---- */
@@ -172,7 +161,7 @@ tn_tensor *tn_nansum(tn_tensor *x, tn_axes axes, bool keepdim)
     if (start(&o, x, axes, keepdim, "nansum", false) != TN_OK) return NULL;
     if (!tn_dtype_is_float(x->dtype)) return tn_sum(x, o.axes, keepdim);
     const tn_scope scope = tn_scope_push();
-    return leave(scope, tn_sum(tn_where(tn_isnan(x), tn_int(0), x), o.axes, keepdim), x->dtype);
+    return tn__leave_as(scope, tn_sum(tn_where(tn_isnan(x), tn_int(0), x), o.axes, keepdim), x->dtype);
 }
 
 tn_tensor *tn_nanmean(tn_tensor *x, tn_axes axes, bool keepdim)
@@ -180,10 +169,37 @@ tn_tensor *tn_nanmean(tn_tensor *x, tn_axes axes, bool keepdim)
     over o;
     if (start(&o, x, axes, keepdim, "nanmean", true) != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
-    tn_tensor *v = wide(x), *none = tn_isnan(v);
+    tn_tensor *v = tn__wide(x), *none = tn_isnan(v);
     tn_tensor *sum = tn_sum(tn_where(none, tn_int(0), v), o.axes, keepdim);
     tn_tensor *count = tn_sum(tn_logical_not(none), o.axes, keepdim);
-    return leave(scope, tn_div(sum, tn_cast(count, v->dtype)), x->dtype);
+    return tn__leave_as(scope, tn_div(sum, tn_cast(count, v->dtype)), x->dtype);
+}
+
+/* The variance of what is not NaN. */
+static tn_tensor *nan_variance(over *o, int correction)
+{
+    tn_tensor *x = tn__wide(o->x), *none = tn_isnan(x), *zero = tn_int(0);
+    tn_tensor *count = tn_cast(tn_sum(tn_logical_not(none), o->axes, true), tn_dtype_of(x));
+    tn_tensor *mean = tn_div(tn_sum(tn_where(none, zero, x), o->axes, true), count);
+    tn_tensor *d = tn_where(none, zero, tn_sub(x, mean)), *left = tn_sub(count, tn_int(correction));
+    left = tn_where(tn_gt(left, zero), left, tn_float(NAN));
+    return without_axes(o, tn_div(tn_sum(tn_mul(d, d), o->axes, true), left));
+}
+
+tn_tensor *tn_nanvar(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
+{
+    over o;
+    if (start(&o, x, axes, keepdim, "nanvar", true) != TN_OK) return NULL;
+    const tn_scope scope = tn_scope_push();
+    return tn__leave_as(scope, nan_variance(&o, correction), x->dtype);
+}
+
+tn_tensor *tn_nanstd(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
+{
+    over o;
+    if (start(&o, x, axes, keepdim, "nanstd", true) != TN_OK) return NULL;
+    const tn_scope scope = tn_scope_push();
+    return tn__leave_as(scope, tn_sqrt(nan_variance(&o, correction)), x->dtype);
 }
 
 /* ---- differences ---- */
@@ -196,10 +212,10 @@ tn_tensor *tn_diff(tn_tensor *x, int n, int axis)
     if (n < 0) return TN__NULL(TN_ARGUMENT, "diff: n is %d", n);
     const tn_scope scope = tn_scope_push();
     const tn_dtype dtype = x->dtype;
-    tn_tensor *y = n > 1 ? wide(x) : tn_cast(x, dtype);
+    tn_tensor *y = n > 1 ? tn__wide(x) : tn_cast(x, dtype);
     for (int i = 0; i < n && y && y->dim[a] > 0; i++) {
         tn_tensor *after = tn_slice(y, a, 1, TN_END, 1), *before = tn_slice(y, a, 0, y->dim[a] - 1, 1);
         y = dtype == TN_BOOL ? tn_ne(after, before) : tn_sub(after, before);
     }
-    return leave(scope, y == x ? tn_cast(x, dtype) : y, dtype);
+    return tn__leave_as(scope, y == x ? tn_cast(x, dtype) : y, dtype);
 }

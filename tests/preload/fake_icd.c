@@ -9,7 +9,8 @@
  *                   several separated by commas. Calls are counted from the last change of the variable. The code 666
  *                   kills the process.
  *   FAKE_LOG        build log of programs whose build was made to fail
- *   FAKE_DRIVER     driver version of every device
+ *   FAKE_DRIVER     driver version of every real device
+ *   FAKE_C          OpenCL C version of every device
  *   FAKE_GROUP      limit of every work-group size
  *   FAKE_TOTAL      memory of every device, in bytes */
 #include <dlfcn.h>
@@ -247,7 +248,8 @@ static cl_int fake_device_info(const struct fake_device *device, cl_device_info 
 EXPORT cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t room, void *to, size_t *used)
 {
     const struct fake_device *device = fake_device(id);
-    const char *driver = getenv("FAKE_DRIVER"), *group = getenv("FAKE_GROUP"), *total = getenv("FAKE_TOTAL");
+    const char *driver = getenv("FAKE_DRIVER"), *group = getenv("FAKE_GROUP"), *total = getenv("FAKE_TOTAL"), *c = getenv("FAKE_C");
+    if (c && what == CL_DEVICE_OPENCL_C_VERSION) return give_text(c, room, to, used);
     if (device) return fake_device_info(device, what, room, to, used);
     if (driver && what == CL_DRIVER_VERSION) return give_text(driver, room, to, used);
     if (group && what == CL_DEVICE_MAX_WORK_GROUP_SIZE) {

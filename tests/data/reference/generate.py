@@ -3,8 +3,8 @@
 
     python3 generate.py            (NumPy 1.24, PyTorch 1.13 or newer; Debian: python3-numpy python3-torch)
 
-Each case is a few tensors, named KIND/OPERATION/DTYPE/NUMBER[/AXES/KEEPDIM]/{a,b,c,out}, with indices in `at`; of gradients u is the upstream one, p, q and r are
-the operands'. Floats are computed in f64 and
+Each case is a few tensors, named KIND/OPERATION/DTYPE/NUMBER[/AXES/KEEPDIM]/{a,b,c,out}; with indices in `at`; of gradients u is the
+upstream one, p, q and r are the operands'. Floats are computed in f64 and
 rounded once to the dtype, as the contract has it; tests/test_reference.c runs the cases on host.
 """
 import json
@@ -589,8 +589,8 @@ def sorts():
 
 def start():
     """A new file."""
-    global entries, blobs, offset, cases, rng
-    entries, blobs, offset, cases, rng = {}, [], 0, 0, np.random.default_rng(20240229)
+    global entries, blobs, offset, cases
+    entries, blobs, offset, cases = {}, [], 0, 0
 
 
 def write(path):
