@@ -588,9 +588,9 @@ def sorts():
 
 
 def start():
-    """A new file."""
-    global entries, blobs, offset, cases
-    entries, blobs, offset, cases = {}, [], 0, 0
+    """A new file, whose numbers do not depend on the one before."""
+    global entries, blobs, offset, cases, rng
+    entries, blobs, offset, cases, rng = {}, [], 0, 0, np.random.default_rng(20240229)
 
 
 def write(path):
