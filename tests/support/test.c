@@ -41,6 +41,16 @@ bool test_long(void)
     return strcmp(environment("TENON_TEST_LONG", "0"), "0") != 0;
 }
 
+bool test_takes(int i, int n)
+{
+    static const char *const turns[] = {"pocl", "rusticl", "pocl-wide", "rusticl-deep"};
+    const int count = (int)(sizeof turns / sizeof turns[0]);
+    int turn = 0;
+    while (turn < count && strcmp(turns[turn], test_config()) != 0) turn++;
+    if (strchr(test_config(), '-')) n *= 2;
+    return test_is("host") || test_long() || (i + turn) % n == 0;
+}
+
 uint64_t test_seed(uint64_t otherwise)
 {
     const char *seed = environment("TENON_TEST_SEED", NULL);
@@ -60,6 +70,7 @@ static struct {
     bool left_out;   /* it could not have some of its cases */
     bool finished;   /* it came to its end */
     int64_t handles; /* alive when it began */
+    uint64_t programs; /* built on the device when it began */
     double began;
 } run;
 
@@ -125,10 +136,17 @@ void test_case_passed(void)
 /* What stands in for each test's function; run.test is the real one. */
 static const TTest *const *all_tests;
 
+static uint64_t programs_built(void)
+{
+    tn_device_info info;
+    return tn_device_query(test_device(), &info) == TN_OK ? info.programs_built : 0;
+}
+
 static void run_one(int index)
 {
     run.test = all_tests[index];
     run.handles = tn_live_count();
+    run.programs = programs_built();
     run.began = now();
     run.cases = 0;
     run.skip = run.left_out = run.finished = false;
@@ -156,6 +174,8 @@ static void at_end(void)
 {
     alarm(0);
     if (run.test && now() - run.began > 10) printf("  %s: %.1f s\n", run.test->name, now() - run.began);
+    if (run.test && *environment("TENON_TEST_TRACE", ""))
+        fprintf(stderr, "-- %s: %d programs\n", run.test->name, (int)(programs_built() - run.programs));
     if (run.test) check_nothing_is_left();
     run.test = NULL;
 }
@@ -185,8 +205,11 @@ int test_run(const char *name, void (*set_up)(void), void (*tear_down)(void), co
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     free(stand_in);
+    const uint64_t programs = programs_built();
     tn_shutdown();
-    printf("TENON-CASES suite=%s device=%s passed=%d skipped=%d\n", name, test_config(), run.passed, run.skipped);
+    printf("TENON-CASES suite=%s device=%s passed=%d skipped=%d", name, test_config(), run.passed, run.skipped);
+    if (!test_is("host")) printf(" programs=%llu", (unsigned long long)programs);
+    printf("\n");
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -202,6 +225,11 @@ int test_run(const char *name, void (*set_up)(void), void (*tear_down)(void), co
 void test_ok(tn_status status, const char *what, const char *file, int line)
 {
     if (status != TN_OK) FAIL_AT(file, line, "%s is %s: %s", what, tn_status_name(status), tn_last_error());
+}
+
+void test_realize(tn_tensor *const *list, size_t count)
+{
+    (void)tn_realize(list, (int)count);
 }
 
 tn_tensor *test_made(tn_tensor *x, const char *what, const char *file, int line)
