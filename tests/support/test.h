@@ -39,8 +39,9 @@ bool test_is(const char *config_or_device);
 bool test_has_f64(void);
 /* TENON_TEST_LONG=1: everything, without regard to time. */
 bool test_long(void);
-/* Case i of a list is for this configuration: on host and in the long run all are. Elsewhere each n-th is, and each 2 n-th where
- * a device has kernels made for others, in every configuration others: a kernel costs PoCL 0.4 s, whatever is in it. */
+/* Case i of a list is for this configuration: on host, on a machine's own drivers and in the long run all are. Elsewhere each n-th
+ * is, and each 2 n-th where a device has the kernels made for another, in every configuration others: a kernel costs PoCL 0.4 s,
+ * whatever is in it. */
 bool test_takes(int i, int n);
 /* TENON_TEST_SEED, else the one given. */
 uint64_t test_seed(uint64_t otherwise);
@@ -64,6 +65,8 @@ void test_cases_skipped(int count, const char *reason);
     do {                                \
         if (condition) TN_SKIP(reason); \
     } while (0)
+/* Leaves a test whose kernels are for another configuration (test_takes). */
+#define TN_SHARED(i, n) TN_SKIP_IF(!test_takes(i, n), "shared out: another device runs it, and --all all of them")
 #define NEEDS_OPENCL() TN_SKIP_IF(strcmp(test_device(), "host") == 0, "needs an OpenCL device")
 #define NEEDS_F64() TN_SKIP_IF(!test_has_f64(), "the device has no f64")
 void test_skipped(const char *reason);
