@@ -34,10 +34,8 @@ static inline void bones_push(void)
     bones_scope = tn_scope_push();
 }
 
-/* BONES_TRACE=1 names each test at its end, among what drivers print. */
 static inline void bones_pop(void)
 {
-    if (getenv("BONES_TRACE")) fprintf(stderr, "-- %s\n", test_name());
     (void)tn_scope_pop(bones_scope);
     tn_clear_error();
 }

@@ -147,6 +147,7 @@ static tn_tensor *filled(double (*f)(int64_t), tn_dtype dtype, tn_shape s)
 
 START_TEST(rows_of_a_small_matrix)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_f32(TN_SHAPE(2, 3), {1, 5, 3, 4, -2, 0});
     ck_tensor_f32(tn_prod(x, TN_AXES(1), false), {15, 0});
     ck_tensor_f32(tn_min(x, TN_AXES(0), false), {1, -2, 0});
@@ -183,8 +184,8 @@ START_TEST(rows_along_every_axis_and_through_views)
     for (int i = 0; i < 3; i++) {
         tn_tensor *x = filled(small, TN_F32, TN_SHAPE(3, lengths[i], 18)), *turned = tn_permute(tn_flip(x, TN_AXES(1)), TN_AXES(0, 2, 1));
         for (int r = 0; r < ROWS; r++) {
-            check_row(&rows[r], x, 1);
-            if (test_is("host") || r % 3 == i) check_row(&rows[r], turned, 2); /* a kernel costs 0.3 s and more */
+            if (lengths[i] > 1 || test_takes(r, 6)) check_row(&rows[r], x, 1);
+            if (test_takes(r + i, 6)) check_row(&rows[r], turned, 2);
         }
     }
     check_row(&rows[2], filled(spread, TN_F32, TN_SHAPE(70000)), 0);
@@ -198,13 +199,14 @@ START_TEST(rows_take_every_dtype)
         if (d == TN_F64 && !test_has_f64()) continue;
         tn_tensor *x = filled(spread, (tn_dtype)d, TN_SHAPE(3, 70)), *y = filled(small, (tn_dtype)d, TN_SHAPE(3, 12));
         for (int r = 0; r < ROWS; r++)
-            if (test_is("host") || r == 1 || r == d % ROWS) check_row(&rows[r], r == 0 ? y : x, 1);
+            if (test_takes(r + d, 2 * ROWS)) check_row(&rows[r], r == 0 ? y : x, 1);
     }
 }
 END_TEST
 
 START_TEST(rows_over_nothing)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x = tn_zeros(TN_F32, TN_SHAPE(0, 3), test_device()), *y = tn_zeros(TN_U8, TN_SHAPE(2, 0), test_device());
     ck_tensor_f32(tn_prod(x, TN_AXES(0), false), {1, 1, 1});
     ck_tensor_u64(tn_prod(y, TN_AXES(1), false), {1, 1});
@@ -220,6 +222,7 @@ END_TEST
 
 START_TEST(rows_without_axes_and_with_wrong_ones)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x = test_f32(TN_SHAPE(), {-7}), *y = test_f32(TN_SHAPE(2, 2), {1, 2, 3, 4});
     ck_tensor_f32(tn_prod(x, TN_ALL_AXES, false), {-7});
     ck_tensor_f32(tn_min(x, TN_AXES(-1), true), {-7});
@@ -347,6 +350,7 @@ static void check_composition(const struct composition *c, tn_tensor *x, int axi
 
 START_TEST(compositions_of_a_small_matrix)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x = test_f32(TN_SHAPE(2, 2), {3, 4, -8, 6});
     ck_tensor_f32(tn_norm(x, 2, TN_AXES(1), false), {5, 10});
     ck_tensor_f32(tn_norm(x, 1, TN_ALL_AXES, false), {21});
@@ -368,8 +372,8 @@ START_TEST(compositions_against_plain_loops)
     for (int i = 0; i < 3; i++) {
         tn_tensor *x = filled(spread, TN_F32, TN_SHAPE(3, lengths[i], 5)), *turned = tn_permute(tn_flip(x, TN_AXES(1)), TN_AXES(2, 0, 1));
         for (int c = 0; c < COMPOSITIONS; c++) {
-            if (i > 0 || test_is("host")) check_composition(&compositions[c], x, 1);
-            if (i == 1 && (c % 3 == 0 || test_is("host"))) check_composition(&compositions[c], turned, 2);
+            if (test_takes(c, lengths[i] == 1 ? COMPOSITIONS : 3)) check_composition(&compositions[c], x, 1);
+            if (i == 1 && test_takes(c, COMPOSITIONS)) check_composition(&compositions[c], turned, 2);
         }
     }
 }
@@ -381,13 +385,14 @@ START_TEST(compositions_take_every_dtype)
         if (d == TN_F32 || (d == TN_F64 && !test_has_f64())) continue;
         tn_tensor *x = filled(spread, (tn_dtype)d, TN_SHAPE(3, 20));
         for (int c = 0; c < COMPOSITIONS; c++)
-            if (test_is("host") || c % 4 == d % 4) check_composition(&compositions[c], x, 1);
+            if (test_takes(c + d, COMPOSITIONS)) check_composition(&compositions[c], x, 1);
     }
 }
 END_TEST
 
 START_TEST(variance_of_too_few_is_nan)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_f32(TN_SHAPE(2, 1), {3, 4});
     ck_tensor_f32(tn_var(x, TN_AXES(1), 1, false), {NAN, NAN});
     ck_tensor_f32(tn_std(x, TN_AXES(1), 5, false), {NAN, NAN});
@@ -402,6 +407,7 @@ END_TEST
 
 START_TEST(norms_neither_overflow_nor_vanish)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x = test_f32(TN_SHAPE(3, 2), {3e30f, 4e30f, 3e-30f, 4e-30f, 3e30f, 4e-30f});
     ck_close(tn_norm(x, 2, TN_AXES(1), false), 4, {(double)3e30f / 3 * 5, (double)3e-30f / 3 * 5, 3e30f});
     ck_close(tn_norm(x, 3, TN_AXES(1), false), 24, {4.49794144527541e30, 4.49794144527541e-30, 3e30f});
@@ -416,6 +422,7 @@ END_TEST
 
 START_TEST(norms_over_nothing_and_of_nothing_wrong)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = tn_zeros(TN_F32, TN_SHAPE(0, 2), test_device());
     const double powers[] = {0, 1, 2, 3, INFINITY};
     for (int i = 0; i < 5; i++) {
@@ -432,6 +439,7 @@ END_TEST
 
 START_TEST(logsumexp_at_its_limits)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x = test_f32(TN_SHAPE(5, 2), {1000, 1000, -INFINITY, -INFINITY, INFINITY, 1, INFINITY, -INFINITY, NAN, INFINITY});
     ck_close(tn_logsumexp(x, TN_AXES(1), false), 1, {1000.69314718056, -INFINITY, INFINITY, INFINITY, NAN});
     ck_close(tn_logsumexp(test_i32(TN_SHAPE(2), {0, 0}), TN_ALL_AXES, false), 3, {0.693147180559945});
@@ -443,6 +451,7 @@ END_TEST
 
 START_TEST(nan_is_left_out)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_f32(TN_SHAPE(3, 3), {1, NAN, 3, NAN, NAN, NAN, INFINITY, NAN, 2});
     ck_tensor_f32(tn_nansum(x, TN_AXES(1), false), {4, 0, INFINITY});
     ck_tensor_f32(tn_nanmean(x, TN_AXES(1), false), {2, NAN, INFINITY});
@@ -454,6 +463,7 @@ END_TEST
 
 START_TEST(numbers_without_axes)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_f32(TN_SHAPE(), {-2});
     ck_tensor_f32(tn_var(x, TN_AXES(0), 0, true), {0});
     ck_tensor_f32(tn_norm(x, 2, TN_AXES(-1), false), {2});
@@ -470,6 +480,7 @@ END_TEST
 
 START_TEST(differences)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_f32(TN_SHAPE(2, 4), {1, 4, 9, 16, 0, NAN, 2, 5});
     ck_tensor_f32(tn_diff(x, 1, -1), {3, 5, 7, NAN, NAN, 3});
     ck_tensor_f32(tn_diff(x, 2, 1), {2, 2, NAN, NAN});

@@ -41,6 +41,16 @@ bool test_long(void)
     return strcmp(environment("TENON_TEST_LONG", "0"), "0") != 0;
 }
 
+bool test_takes(int i, int n)
+{
+    static const char *const turns[] = {"pocl", "rusticl", "pocl-wide", "rusticl-deep", "oclgrind"};
+    const int count = (int)(sizeof turns / sizeof turns[0]);
+    int turn = 0;
+    while (turn < count && strcmp(turns[turn], test_config()) != 0) turn++;
+    if (strchr(test_config(), '-')) n *= 2;
+    return turn == count || test_long() || (i + turn) % n == 0;
+}
+
 uint64_t test_seed(uint64_t otherwise)
 {
     const char *seed = environment("TENON_TEST_SEED", NULL);
@@ -60,6 +70,8 @@ static struct {
     bool left_out;   /* it could not have some of its cases */
     bool finished;   /* it came to its end */
     int64_t handles; /* alive when it began */
+    uint64_t programs; /* built on the device when it began */
+    uint64_t built;    /* by all tests */
     double began;
 } run;
 
@@ -125,10 +137,17 @@ void test_case_passed(void)
 /* What stands in for each test's function; run.test is the real one. */
 static const TTest *const *all_tests;
 
+static uint64_t programs_built(void)
+{
+    tn_device_info info;
+    return tn_device_query(test_device(), &info) == TN_OK ? info.programs_built : 0;
+}
+
 static void run_one(int index)
 {
     run.test = all_tests[index];
     run.handles = tn_live_count();
+    run.programs = programs_built();
     run.began = now();
     run.cases = 0;
     run.skip = run.left_out = run.finished = false;
@@ -152,10 +171,19 @@ static void check_nothing_is_left(void)
     run.passed += run.cases ? run.cases : !run.skip && !run.left_out;
 }
 
+/* The device counts anew after tn_shutdown. */
+static void count_programs(void)
+{
+    const uint64_t all = programs_built(), more = all < run.programs ? all : all - run.programs;
+    run.built += more;
+    if (*environment("TENON_TEST_TRACE", "")) fprintf(stderr, "-- %s: %d programs\n", run.test->name, (int)more);
+}
+
 static void at_end(void)
 {
     alarm(0);
     if (run.test && now() - run.began > 10) printf("  %s: %.1f s\n", run.test->name, now() - run.began);
+    if (run.test) count_programs();
     if (run.test) check_nothing_is_left();
     run.test = NULL;
 }
@@ -186,7 +214,9 @@ int test_run(const char *name, void (*set_up)(void), void (*tear_down)(void), co
     srunner_free(runner);
     free(stand_in);
     tn_shutdown();
-    printf("TENON-CASES suite=%s device=%s passed=%d skipped=%d\n", name, test_config(), run.passed, run.skipped);
+    printf("TENON-CASES suite=%s device=%s passed=%d skipped=%d", name, test_config(), run.passed, run.skipped);
+    if (!test_is("host")) printf(" programs=%llu", (unsigned long long)run.built);
+    printf("\n");
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -202,6 +232,11 @@ int test_run(const char *name, void (*set_up)(void), void (*tear_down)(void), co
 void test_ok(tn_status status, const char *what, const char *file, int line)
 {
     if (status != TN_OK) FAIL_AT(file, line, "%s is %s: %s", what, tn_status_name(status), tn_last_error());
+}
+
+void test_realize(tn_tensor *const *list, size_t count)
+{
+    (void)tn_realize(list, (int)count);
 }
 
 tn_tensor *test_made(tn_tensor *x, const char *what, const char *file, int line)

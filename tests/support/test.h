@@ -15,7 +15,8 @@
  *   TN_SUITE(name, a_test_is_a_sentence, another_one)
  *
  * TENON_TEST_ONLY=part runs the tests whose names contain this. All run in this process, one after the other. A test that leaves handles or scopes behind fails, one that takes too long
- * ends the program with its name. At the end stands "TENON-CASES suite=… device=… passed=… skipped=…". */
+ * ends the program with its name. At the end stands "TENON-CASES suite=… device=… passed=… skipped=… programs=…", the last
+ * one the programs built on the device. TENON_TEST_TRACE=1 tells each test's programs on standard error. */
 #ifndef TEST_H
 #define TEST_H
 
@@ -38,6 +39,10 @@ bool test_is(const char *config_or_device);
 bool test_has_f64(void);
 /* TENON_TEST_LONG=1: everything, without regard to time. */
 bool test_long(void);
+/* Case i of a list is for this configuration: on host, on a machine's own drivers and in the long run all are. Elsewhere each n-th
+ * is, and each 2 n-th where a device has the kernels made for another, in every configuration others: a kernel costs PoCL 0.4 s,
+ * whatever is in it. */
+bool test_takes(int i, int n);
 /* TENON_TEST_SEED, else the one given. */
 uint64_t test_seed(uint64_t otherwise);
 /* Name of the running test; "" between tests. */
@@ -60,6 +65,8 @@ void test_cases_skipped(int count, const char *reason);
     do {                                \
         if (condition) TN_SKIP(reason); \
     } while (0)
+/* Leaves a test whose kernels are for another configuration (test_takes). */
+#define TN_SHARED(i, n) TN_SKIP_IF(!test_takes(i, n), "shared out: another device runs it, and --all all of them")
 #define NEEDS_OPENCL() TN_SKIP_IF(strcmp(test_device(), "host") == 0, "needs an OpenCL device")
 #define NEEDS_F64() TN_SKIP_IF(!test_has_f64(), "the device has no f64")
 void test_skipped(const char *reason);
@@ -107,6 +114,9 @@ void test_skipped(const char *reason);
 /* Two tensors, of any devices, have the same dtype, shape and bits; NaN counts as one value. */
 #define ck_same(x, y) test_same(x, y, #x, #y, __FILE__, __LINE__)
 
+/* Runs all of these, those of one shape and input in one kernel, so that looking at each builds none of its own. */
+#define ck_together(...) test_realize((tn_tensor *const[]){__VA_ARGS__}, sizeof((tn_tensor *const[]){__VA_ARGS__}) / sizeof(tn_tensor *))
+
 /* All elements as doubles, row-major; to be freed. */
 double *test_numbers(tn_tensor *x);
 
@@ -150,6 +160,7 @@ double test_unit(test_random *r);              /* [0, 1) */
 
 int test_run(const char *name, void (*set_up)(void), void (*tear_down)(void), const TTest *const *tests, int count);
 void test_ok(tn_status status, const char *what, const char *file, int line);
+void test_realize(tn_tensor *const *list, size_t count);
 tn_tensor *test_made(tn_tensor *x, const char *what, const char *file, int line);
 bool test_is_error(tn_status status);
 bool test_is_negative(int value);
