@@ -200,16 +200,16 @@ START_TEST(distinct_elements)
     ck_tensor_i64(inverse, {2, 0, 2, 1, 0, 2});
     ck_shape(inverse, TN_SHAPE(2, 3));
     ck_tensor_i64(counts, {2, 1, 3});
-    ck_ok(tn_unique(test_f32(TN_SHAPE(5), {NAN, 0, -0.0f, INFINITY, NAN}), &values, NULL, &counts));
-    ck_tensor_f32(values, {0, INFINITY, NAN, NAN});
-    ck_tensor_i64(counts, {2, 1, 1, 1});
 }
 END_TEST
 
-START_TEST(distinct_elements_of_few_and_of_bool)
+START_TEST(distinct_floats_bools_and_single_elements)
 {
     TN_SHARED(1, 2);
     tn_tensor *values, *inverse, *counts;
+    ck_ok(tn_unique(test_f32(TN_SHAPE(5), {NAN, 0, -0.0f, INFINITY, NAN}), &values, NULL, &counts));
+    ck_tensor_f32(values, {0, INFINITY, NAN, NAN});
+    ck_tensor_i64(counts, {2, 1, 1, 1});
     ck_ok(tn_unique_consecutive(test_bool(TN_SHAPE(5), {1, 1, 0, 1, 1}), &values, &inverse, &counts));
     ck_tensor_bool(values, {1, 0, 1});
     ck_tensor_i64(inverse, {0, 0, 1, 2, 2});
@@ -256,13 +256,14 @@ END_TEST
 
 START_TEST(histograms)
 {
-    TN_SHARED(0, 2);
     tn_tensor *x = test_f32(TN_SHAPE(2, 4), {0, 0.5, 1, 1.5, 2, 3, NAN, -1}), *edges = test_f32(TN_SHAPE(4), {0, 1, 2, 3});
     ck_tensor_i64(tn_histogram(x, edges, TN_NONE), {2, 2, 2});
     ck_tensor_f32(tn_histogram(x, edges, test_f32(TN_SHAPE(2, 4), {1, 2, 4, 8, 16, 32, 64, 128})), {3, 12, 48});
     ck_tensor_i64(tn_histc(x, 2, 0, 2), {2, 3});
-    ck_tensor_i64(tn_histc(test_i32(TN_SHAPE(4), {1, 2, 3, 5}), 2, 0, 0), {2, 2});
-    ck_tensor_i64(tn_histc(test_i32(TN_SHAPE(2), {7, 7}), 2, 0, 0), {0, 2});
+    if (test_takes(1, 2)) {
+        ck_tensor_i64(tn_histc(test_i32(TN_SHAPE(4), {1, 2, 3, 5}), 2, 0, 0), {2, 2});
+        ck_tensor_i64(tn_histc(test_i32(TN_SHAPE(2), {7, 7}), 2, 0, 0), {0, 2});
+    }
     ck_tensor_i64(tn_histc(tn_zeros(TN_F32, TN_SHAPE(0), test_device()), 3, 0, 1), {0, 0, 0});
     ck_fails(tn_histc(x, 0, 0, 1), TN_ARGUMENT, "histc", "0 bins");
     ck_fails(tn_histc(x, 2, 1, 0), TN_ARGUMENT, "1", "0");
@@ -308,5 +309,5 @@ END_TEST
 
 BONES_MAIN("scatter", updates_by_hand, updates_of_parts_by_hand, every_way_and_dtype, bool_is_or_and_and,
            nan_and_infinity_stay_with_their_element, long_stretches, views_and_pending_operands, nothing_to_do, distinct_elements,
-           distinct_elements_of_few_and_of_bool, membership, counts_of_values, histograms, shapes_dtypes_and_ways_are_checked,
+           distinct_floats_bools_and_single_elements, membership, counts_of_values, histograms, shapes_dtypes_and_ways_are_checked,
            an_index_out_of_range_is_reported)
