@@ -237,6 +237,7 @@ END_TEST
 
 START_TEST(integer_division_is_pythons_and_never_traps)
 {
+    TN_SHARED(0, 2);
     tn_tensor *a = test_i32(TN_SHAPE(8), {-7, 7, -7, 7, 5, -5, INT32_MIN, INT32_MIN}),
               *b = test_i32(TN_SHAPE(8), {2, -2, -2, 2, 0, 0, -1, 1});
     tn_tensor *quotient = tn_floor_divide(a, b), *rest = tn_remainder(a, b);
@@ -256,6 +257,7 @@ END_TEST
 
 START_TEST(shifts_powers_and_bits_have_defined_ends)
 {
+    TN_SHARED(1, 2);
     tn_tensor *a = test_i32(TN_SHAPE(6), {1, -1, -8, 1, -8, 7}), *n = test_i32(TN_SHAPE(6), {31, 32, 33, -1, -1, 1});
     tn_tensor *left = tn_left_shift(a, n), *right = tn_right_shift(a, n);
     ck_together(left, right);
@@ -414,6 +416,7 @@ END_TEST
 
 START_TEST(bone_16_a_random_number_inside_an_expression_is_the_stored_one)
 {
+    TN_SHARED(1, 2);
     tn_set_random_state(3, 17);
     tn_tensor *stored = ck_made(tn_randint(TN_I32, TN_SHAPE(9, 11), -50, 50, test_device()));
     bones_run(stored);

@@ -44,6 +44,7 @@ END_TEST
 
 START_TEST(tensors_without_axes_are_one_element)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_f32(TN_SHAPE(), {5}), *zero = test_i64(TN_SHAPE(), {0});
     ck_tensor_f32(tn_gather(x, 0, zero), {5});
     ck_shape(tn_gather(x, 0, zero), TN_SHAPE());
@@ -73,12 +74,23 @@ START_TEST(nothing_is_asked_for)
 }
 END_TEST
 
-START_TEST(masks_select_fill_and_scatter)
+START_TEST(masks_select)
 {
     tn_tensor *x = test_f32(TN_SHAPE(2, 3), {1, 2, 3, 4, 5, 6}), *mask = test_bool(TN_SHAPE(2, 3), {0, 1, 1, 0, 0, 1});
     ck_tensor_f32(tn_masked_select(x, mask), {2, 3, 6});
     ck_tensor_f32(tn_masked_select(x, test_bool(TN_SHAPE(3), {1, 0, 1})), {1, 3, 4, 6});
     ck_tensor_f32(tn_masked_select(test_f32(TN_SHAPE(2, 1), {7, 8}), mask), {7, 7, 8});
+    tn_tensor *at = tn_nonzero(tn_where(mask, x, tn_float(0)));
+    ck_shape(at, TN_SHAPE(3, 2));
+    ck_tensor_i64(at, {0, 1, 0, 2, 1, 2});
+    ck_tensor_i64(tn_flatnonzero(test_f32(TN_SHAPE(5), {NAN, 0, -0.0f, 1e-30f, -INFINITY})), {0, 3, 4});
+}
+END_TEST
+
+START_TEST(masks_fill_and_scatter)
+{
+    TN_SHARED(1, 2);
+    tn_tensor *x = test_f32(TN_SHAPE(2, 3), {1, 2, 3, 4, 5, 6}), *mask = test_bool(TN_SHAPE(2, 3), {0, 1, 1, 0, 0, 1});
     ck_tensor_f32(tn_masked_fill(x, mask, tn_float(-1)), {1, -1, -1, 4, 5, -1});
     ck_tensor_f32(tn_masked_fill(x, test_bool(TN_SHAPE(2, 1), {1, 0}), tn_float(INFINITY)),
                   {INFINITY, INFINITY, INFINITY, 4, 5, 6});
@@ -87,15 +99,12 @@ START_TEST(masks_select_fill_and_scatter)
                   {1, 2, 10, 4, 5, 20});
     ck_tensor_f32(tn_masked_scatter(x, test_bool(TN_SHAPE(1), {0}), tn_zeros(TN_F32, TN_SHAPE(0), test_device())),
                   {1, 2, 3, 4, 5, 6});
-    tn_tensor *at = tn_nonzero(tn_where(mask, x, tn_float(0)));
-    ck_shape(at, TN_SHAPE(3, 2));
-    ck_tensor_i64(at, {0, 1, 0, 2, 1, 2});
-    ck_tensor_i64(tn_flatnonzero(test_f32(TN_SHAPE(5), {NAN, 0, -0.0f, 1e-30f, -INFINITY})), {0, 3, 4});
 }
 END_TEST
 
 START_TEST(places_in_sorted_lines)
 {
+    TN_SHARED(0, 2);
     tn_tensor *line = test_f32(TN_SHAPE(5), {1, 3, 3, 5, NAN}),
               *values = test_f32(TN_SHAPE(2, 4), {3, 0, 6, 5, NAN, INFINITY, -INFINITY, 4});
     ck_tensor_i64(tn_searchsorted(line, values, false), {1, 0, 4, 3, 4, 4, 0, 3});
@@ -291,6 +300,6 @@ START_TEST(a_report_reaches_finish_and_other_results)
 END_TEST
 
 BONES_MAIN("index", gather_takes_elements_along_an_axis, index_select_takes_slices, tensors_without_axes_are_one_element,
-           nothing_is_asked_for, masks_select_fill_and_scatter, places_in_sorted_lines, every_dtype_is_gathered,
+           nothing_is_asked_for, masks_select, masks_fill_and_scatter, places_in_sorted_lines, every_dtype_is_gathered,
            every_layout_is_gathered, sixteen_axes, a_lookup_is_part_of_an_expression, a_table_may_be_pending_or_a_result,
            shapes_and_dtypes_are_checked, an_index_out_of_range_is_reported, a_report_reaches_finish_and_other_results)

@@ -119,6 +119,12 @@ START_TEST(scans_of_a_small_matrix)
     ck_tensor_f32(tn_cummax(x, 1), {1, 5, 5, 4, 4, 6});
     ck_tensor_f32(tn_cummin(x, 1), {1, 1, 1, 4, -2, -2});
     ck_close(tn_logcumsumexp(test_f32(TN_SHAPE(3), {1000, 1000, 999}), 0), 2, {1000, 1000.69314718056, 1000.86199480406});
+}
+END_TEST
+
+START_TEST(integers_are_scanned_in_64_bits)
+{
+    TN_SHARED(1, 2);
     ck_tensor_i64(tn_cumsum(test_i32(TN_SHAPE(3), {INT32_MAX, INT32_MAX, 1}), 0), {INT32_MAX, 4294967294, 4294967295});
     ck_tensor_i64(tn_cumsum(test_i64(TN_SHAPE(2), {INT64_MAX, 1}), 0), {INT64_MAX, INT64_MIN});
     ck_tensor_u64(tn_cumprod(test_u8(TN_SHAPE(3), {200, 2, 3}), 0), {200, 400, 1200});
@@ -195,11 +201,11 @@ START_TEST(all_layouts)
         tn_release(x); /* beyond all scopes */
     }
     tn_tensor *x = filled(spread, TN_F32, TN_SHAPE(6, 70, 5));
-    check(SUM, true, tn_permute(x, TN_AXES(2, 0, 1)), 1);
-    check(MOST, true, tn_flip(x, TN_AXES(1)), 1);
-    check(SUM, true, tn_slice(tn_flip(x, TN_AXES(0, 2)), 1, TN_END, TN_END, -3), 1);
-    check(SUM, true, tn_expand(tn_slice(x, 0, 2, 3, 1), TN_SHAPE(9, 70, 5)), 0);
-    check(SUM, true, filled(spread, TN_F32, TN_SHAPE(2, 1, 2, 1, 3, 1, 2, 1, 2, 1, 2, 1, 2, 1, 1, 3)), 4);
+    if (test_takes(0, 2)) check(SUM, true, tn_permute(x, TN_AXES(2, 0, 1)), 1);
+    if (test_takes(1, 2)) check(MOST, true, tn_flip(x, TN_AXES(1)), 1);
+    if (test_takes(0, 2)) check(SUM, true, tn_slice(tn_flip(x, TN_AXES(0, 2)), 1, TN_END, TN_END, -3), 1);
+    if (test_takes(1, 2)) check(SUM, true, tn_expand(tn_slice(x, 0, 2, 3, 1), TN_SHAPE(9, 70, 5)), 0);
+    if (test_takes(0, 2)) check(SUM, true, filled(spread, TN_F32, TN_SHAPE(2, 1, 2, 1, 3, 1, 2, 1, 2, 1, 2, 1, 2, 1, 1, 3)), 4);
 }
 END_TEST
 
@@ -251,6 +257,6 @@ START_TEST(the_same_bits_twice)
 }
 END_TEST
 
-BONES_MAIN("scan", scans_of_a_small_matrix, every_length_along_every_axis, long_lines_stay_within_the_bound,
+BONES_MAIN("scan", scans_of_a_small_matrix, integers_are_scanned_in_64_bits, every_length_along_every_axis, long_lines_stay_within_the_bound,
           nan_and_infinities_stay_from_there_on, every_dtype_once, all_layouts, nothing_and_one_number, wrong_axes,
           producers_and_consumers_join_the_launch, the_same_bits_twice)
