@@ -85,7 +85,7 @@ tn_tensor *tn_histogram(tn_tensor *x, tn_tensor *edges, tn_tensor *weights)
     const tn_scope scope = tn_scope_push();
     tn__pair p;
     tn_tensor *y = NULL;
-    if (tn__pair_take("histogram", x, "x", edges, "edges", &p) && check_weights("histogram", x, weights)) {
+    if (tn__pair_promote("histogram", x, "x", edges, "edges", &p) && check_weights("histogram", x, weights)) {
         if (p.b->ndim == 1 && p.b->dim[0] >= 2)
             y = histogram(p.a, p.b, weights);
         else

@@ -66,15 +66,14 @@ tn_tensor *tn_isin(tn_tensor *x, tn_tensor *elements)
 {
     const tn_scope scope = tn_scope_push();
     tn__pair p;
-    tn_dtype dtype;
     tn_tensor *y = NULL;
-    if (tn__pair_take("isin", x, "x", elements, "elements", &p) && tn__promote_list((tn_tensor *const[]){p.a, p.b}, 2, &dtype)) {
-        tn_tensor *line = tn_reshape(tn_cast(p.b, dtype), TN_SHAPE(-1)), *wanted = tn_cast(p.a, dtype);
+    if (tn__pair_promote("isin", x, "x", elements, "elements", &p)) {
+        tn_tensor *line = tn_reshape(p.b, TN_SHAPE(-1));
         if (p.b->numel == 0)
             y = tn_zeros(TN_BOOL, tn__tensor_shape(p.a), tn_device_of(p.a));
-        else if (wanted && line && tn_sort(line, 0, false, &line, NULL) == TN_OK) {
-            tn_tensor *at = tn_searchsorted(line, wanted, false);
-            y = tn_eq(tn_take(line, tn_minimum(at, tn_int(p.b->numel - 1))), wanted);
+        else if (line && tn_sort(line, 0, false, &line, NULL) == TN_OK) {
+            tn_tensor *at = tn_searchsorted(line, p.a, false);
+            y = tn_eq(tn_take(line, tn_minimum(at, tn_int(p.b->numel - 1))), p.a);
         }
     }
     tn__pair_drop(&p);
