@@ -471,6 +471,8 @@ START_TEST(auto_move_copies_what_is_on_host_and_counts)
         ck_tensor_f32(tn_mul(x, scalar), {3, 3, 3, 3});
         ck_tensor_f32(tn_add(h, h), {0, 2, 4, 6});
         ck_assert_uint_eq(tn_auto_move_count(), count); /* neither scalars nor host among itself */
+        ck_tensor_f32(tn_masked_scatter(h, tn_gt(h, tn_int(1)), x), {0, 1, 1, 1}); /* h goes, and then the mask with it */
+        ck_assert_uint_eq(tn_auto_move_count(), count += 1);
         for (int k = 0; k < devices_count; k++)
             if (k != i && strcmp(devices[k], "host") != 0)
                 ck_fails(tn_add(x, tn_to(h, devices[k])), TN_DEVICE, "add", devices[i], devices[k]);

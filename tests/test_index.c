@@ -58,6 +58,26 @@ START_TEST(tensors_without_axes_are_one_element)
 }
 END_TEST
 
+START_TEST(numbers_on_host_go_with_any_device)
+{
+    tn_tensor *five = ck_made(tn_from(TN_F32, TN_SHAPE(), (const float[]){5}, "host")), *x = test_f32(TN_SHAPE(2), {5, 7});
+    tn_tensor *zero = ck_made(tn_from(TN_I64, TN_SHAPE(), (const int64_t[]){0}, "host"));
+    tn_tensor *all = ck_made(tn_from(TN_BOOL, TN_SHAPE(), (const bool[]){true}, "host"));
+    ck_tensor_f32(tn_take(five, test_i64(TN_SHAPE(2), {0, -1})), {5, 5});
+    ck_tensor_f32(tn_index_select(five, 0, test_i64(TN_SHAPE(1), {0})), {5});
+    ck_tensor_f32(tn_gather(five, 0, test_i64(TN_SHAPE(), {0})), {5});
+    ck_tensor_f32(tn_gather(test_f32(TN_SHAPE(), {6}), 0, zero), {6});
+    ck_tensor_f32(tn_masked_select(x, all), {5, 7});
+    ck_tensor_f32(tn_masked_select(five, test_bool(TN_SHAPE(2), {1, 1})), {5, 5});
+    ck_tensor_f32(tn_masked_scatter(x, all, test_f32(TN_SHAPE(2), {1, 2})), {1, 2});
+    ck_tensor_f32(tn_masked_scatter(five, test_bool(TN_SHAPE(), {1}), test_f32(TN_SHAPE(2), {1, 2})), {1});
+    ck_tensor_bool(tn_isin(x, tn_int(7)), {false, true});
+    ck_tensor_bool(tn_isin(x, tn_float(5)), {true, false});
+    ck_tensor_bool(tn_isin(five, x), {true});
+    ck_tensor_i64(tn_histogram(tn_float(6), x, TN_NONE), {1});
+}
+END_TEST
+
 START_TEST(nothing_is_asked_for)
 {
     tn_tensor *x = count_to(TN_F32, TN_SHAPE(2, 3)), *none = ck_made(tn_zeros(TN_I64, TN_SHAPE(0), test_device()));
@@ -300,6 +320,7 @@ START_TEST(a_report_reaches_finish_and_other_results)
 END_TEST
 
 BONES_MAIN("index", gather_takes_elements_along_an_axis, index_select_takes_slices, tensors_without_axes_are_one_element,
-           nothing_is_asked_for, masks_select, masks_fill_and_scatter, places_in_sorted_lines, every_dtype_is_gathered,
+           numbers_on_host_go_with_any_device, nothing_is_asked_for, masks_select, masks_fill_and_scatter, places_in_sorted_lines,
+           every_dtype_is_gathered,
            every_layout_is_gathered, sixteen_axes, a_lookup_is_part_of_an_expression, a_table_may_be_pending_or_a_result,
            shapes_and_dtypes_are_checked, an_index_out_of_range_is_reported, a_report_reaches_finish_and_other_results)

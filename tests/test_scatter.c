@@ -82,6 +82,18 @@ static tn_tensor *small(tn_dtype dtype, tn_shape shape, int64_t low, int64_t hig
 
 /* ---- values ---- */
 
+START_TEST(means_of_integers_do_not_wrap)
+{
+    tn_tensor *x = ck_made(tn_from(TN_I8, TN_SHAPE(2), (const int8_t[]){100, -8}, test_device())), *zero = test_bool(TN_SHAPE(2), {1, 0});
+    tn_tensor *at = test_i64(TN_SHAPE(2), {0, 0}), *many = tn_zeros(TN_I64, TN_SHAPE(256), test_device());
+    tn_tensor *src = ck_made(tn_from(TN_I8, TN_SHAPE(2), (const int8_t[]){100, 97}, test_device()));
+    ck_tensor_i32(tn_cast(tn_scatter_reduce(x, 0, at, src, TN_COMBINE_MEAN, true), TN_I32), {99, -8});
+    ck_tensor_i32(tn_cast(tn_scatter_reduce(x, 0, at, src, TN_COMBINE_MEAN, false), TN_I32), {98, -8});
+    ck_tensor_i32(tn_cast(tn_scatter_reduce(x, 0, many, tn_int(7), TN_COMBINE_MEAN, false), TN_I32), {7, -8});
+    ck_fails(tn_scatter_reduce(zero, 0, at, zero, TN_COMBINE_MEAN, false), TN_DTYPE, "scatter_reduce", "mean", "bool");
+}
+END_TEST
+
 START_TEST(updates_by_hand)
 {
     tn_tensor *x = test_f32(TN_SHAPE(2, 3), {1, 2, 3, 4, 5, 6}), *at = test_i64(TN_SHAPE(2, 2), {0, 2, 1, -2});
@@ -210,6 +222,8 @@ START_TEST(distinct_floats_bools_and_single_elements)
     ck_ok(tn_unique(test_f32(TN_SHAPE(5), {NAN, 0, -0.0f, INFINITY, NAN}), &values, NULL, &counts));
     ck_tensor_f32(values, {0, INFINITY, NAN, NAN});
     ck_tensor_i64(counts, {2, 1, 1, 1});
+    ck_ok(tn_unique(test_f32(TN_SHAPE(5), {NAN, 0, NAN, 1, 0}), NULL, &inverse, NULL));
+    ck_tensor_i64(inverse, {2, 0, 3, 1, 0});
     ck_ok(tn_unique_consecutive(test_bool(TN_SHAPE(5), {1, 1, 0, 1, 1}), &values, &inverse, &counts));
     ck_tensor_bool(values, {1, 0, 1});
     ck_tensor_i64(inverse, {0, 0, 1, 2, 2});
@@ -247,6 +261,8 @@ START_TEST(counts_of_values)
     ck_tensor_i64(tn_bincount(tn_zeros(TN_I64, TN_SHAPE(0), test_device()), TN_NONE, 2), {0, 0});
     ck_shape(tn_bincount(tn_zeros(TN_I64, TN_SHAPE(0), test_device()), TN_NONE, 0), TN_SHAPE(0));
     ck_fails(tn_bincount(test_i32(TN_SHAPE(2), {0, -4}), TN_NONE, 0), TN_ARGUMENT, "bincount", "-4");
+    ck_fails(tn_bincount(test_i64(TN_SHAPE(1), {INT64_MAX}), TN_NONE, 0), TN_OVERFLOW, "bincount", "9223372036854775807");
+    ck_fails(tn_histc(x, INT64_MAX, 0, 1), TN_ARGUMENT, "histc", "9223372036854775807");
     ck_fails(tn_bincount(x, TN_NONE, -1), TN_ARGUMENT, "-1");
     ck_fails(tn_bincount(test_f32(TN_SHAPE(1), {1}), TN_NONE, 0), TN_DTYPE, "f32");
     ck_fails(tn_bincount(x, test_f32(TN_SHAPE(2), {1, 2}), 0), TN_SHAPE, "[5]", "[2]");
@@ -307,7 +323,7 @@ START_TEST(an_index_out_of_range_is_reported)
 }
 END_TEST
 
-BONES_MAIN("scatter", updates_by_hand, updates_of_parts_by_hand, every_way_and_dtype, bool_is_or_and_and,
+BONES_MAIN("scatter", updates_by_hand, updates_of_parts_by_hand, means_of_integers_do_not_wrap, every_way_and_dtype, bool_is_or_and_and,
            nan_and_infinity_stay_with_their_element, long_stretches, views_and_pending_operands, nothing_to_do, distinct_elements,
            distinct_floats_bools_and_single_elements, membership, counts_of_values, histograms, shapes_dtypes_and_ways_are_checked,
            an_index_out_of_range_is_reported)

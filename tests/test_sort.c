@@ -411,6 +411,7 @@ START_TEST(quantiles_in_every_mode)
 {
     COMPOSED();
     tn_tensor *x = test_f32(TN_SHAPE(2, 4), {40, 10, 30, 20, 1, NAN, 3, 2});
+    ck_fails(tn_quantile(x, 0.25, TN_AXES(1), false, (tn_quantile_mode)5), TN_ARGUMENT, "quantile", "5");
     ck_close(tn_quantile(x, 0.25, TN_AXES(1), false, TN_QUANTILE_LINEAR), 1, {17.5, NAN});
     ck_close(tn_quantile(x, 0.9, TN_AXES(1), false, TN_QUANTILE_LINEAR), 1, {37, NAN});
     ck_values(tn_quantile(x, 0.25, TN_AXES(1), false, TN_QUANTILE_LOWER), {10, NAN});

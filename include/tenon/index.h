@@ -58,7 +58,7 @@ typedef enum tn_combine {
     TN_COMBINE_LAST, /* the last one stays */
     TN_COMBINE_SUM,
     TN_COMBINE_PROD,
-    TN_COMBINE_MEAN, /* of integers: rounded down */
+    TN_COMBINE_MEAN, /* of integers: summed in 64 bits, rounded down; not of bool */
     TN_COMBINE_AMAX, /* NaN if any is */
     TN_COMBINE_AMIN
 } tn_combine;
@@ -111,7 +111,7 @@ TN_API tn_status tn_unique_consecutive(tn_tensor *x, tn_tensor **values, tn_tens
 TN_API tn_tensor *tn_isin(tn_tensor *x, tn_tensor *elements) TN_MUST_USE;
 /** How many elements of x [n] are 0, 1, … to the largest, for at least `least` values; with weights (or TN_NONE) the sum of theirs.
  *  dtype  integers but u64 -> i64; with weights theirs, integers f32
- *  error  ARGUMENT (a negative element, least below 0), SHAPE */
+ *  error  ARGUMENT (a negative element, least below 0), SHAPE, OVERFLOW */
 TN_API tn_tensor *tn_bincount(tn_tensor *x, tn_tensor *weights, int64_t least) TN_MUST_USE;
 /** How many elements of x lie from edges[i] to below edges[i + 1], the last edge included; edges ascend. weights as above.
  *  shape  edges [n + 1] -> [n]; dtype  any -> i64, with weights theirs, integers f32
@@ -119,7 +119,7 @@ TN_API tn_tensor *tn_bincount(tn_tensor *x, tn_tensor *weights, int64_t least) T
 TN_API tn_tensor *tn_histogram(tn_tensor *x, tn_tensor *edges, tn_tensor *weights) TN_MUST_USE;
 /** tn_histogram with bins of equal width (tn_linspace in f32, for an f64 x in f64) from low to high; if those are equal, over all
  *  of x, one to each side when its elements are all the same. dtype  any -> i64
- *  error  ARGUMENT (bins below 1, low above high, a range that is not finite) */
+ *  error  ARGUMENT (bins below 1 or too many to count, low above high, a range that is not finite) */
 TN_API tn_tensor *tn_histc(tn_tensor *x, int64_t bins, double low, double high) TN_MUST_USE;
 
 #ifdef __cplusplus

@@ -57,7 +57,7 @@ typedef enum tn_quantile_mode {
 
 /** What a part q of the elements over axes lies below. NaN if any is.
  *  dtype  floats; f16 and bf16 are interpolated in f32
- *  error  DTYPE, ARGUMENT (q outside 0 to 1 or NaN), SHAPE (over no elements) */
+ *  error  DTYPE, ARGUMENT (q outside 0 to 1 or NaN; no such mode), SHAPE (over no elements) */
 TN_API tn_tensor *tn_quantile(tn_tensor *x, double q, tn_axes axes, bool keepdim, tn_quantile_mode mode) TN_MUST_USE;
 /** The quantiles of those that are not NaN; NaN if all are. Ranks are rounded to the dtype computed in.
  *  dtype, error  as tn_quantile */

@@ -33,6 +33,7 @@ static tn_tensor *count_values(tn_tensor *x, tn_tensor *weights, int64_t least)
                          tn_item_int(tn_max(x, TN_ALL_AXES, false), &high) != TN_OK))
         return NULL;
     if (low < 0) return TN__NULL(TN_ARGUMENT, "bincount: x has a negative element, %" PRId64, low);
+    if (high == INT64_MAX) return TN__NULL(TN_OVERFLOW, "bincount: x has the element %" PRId64, high);
     const int64_t n = high + 1 > least ? high + 1 : least;
     if (weights != TN_NONE) {
         tn_tensor *sums = as_sums(weights);
@@ -85,7 +86,7 @@ tn_tensor *tn_histogram(tn_tensor *x, tn_tensor *edges, tn_tensor *weights)
     const tn_scope scope = tn_scope_push();
     tn__pair p;
     tn_tensor *y = NULL;
-    if (tn__pair_take("histogram", x, "x", edges, "edges", &p) && check_weights("histogram", x, weights)) {
+    if (tn__pair_promote("histogram", x, "x", edges, "edges", &p) && check_weights("histogram", x, weights)) {
         if (p.b->ndim == 1 && p.b->dim[0] >= 2)
             y = histogram(p.a, p.b, weights);
         else
@@ -112,7 +113,7 @@ static tn_status find_range(tn_tensor *x, double *low, double *high)
 tn_tensor *tn_histc(tn_tensor *x, int64_t bins, double low, double high)
 {
     if (tn__tensor_check(x, "histc", "x") != TN_OK) return NULL;
-    if (bins < 1) return TN__NULL(TN_ARGUMENT, "histc: %" PRId64 " bins", bins);
+    if (bins < 1 || bins == INT64_MAX) return TN__NULL(TN_ARGUMENT, "histc: %" PRId64 " bins", bins);
     if (low > high) return TN__NULL(TN_ARGUMENT, "histc: low %g is above high %g", low, high);
     const tn_scope scope = tn_scope_push();
     const tn_status s = low == high ? find_range(x, &low, &high) : TN_OK;

@@ -3,6 +3,7 @@
 #include "ops/index.h"
 #include "ops/compose.h"
 #include "core/view.h"
+#include "graph/move.h"
 #include "graph/rows.h"
 #include <inttypes.h>
 #include <string.h>
@@ -16,10 +17,32 @@ bool tn__pair_take(const char *function, tn_tensor *a, const char *name_a, tn_te
     *p = (tn__pair){.a = a, .b = b};
     tn__graph_start();
     if (tn__tensor_check(a, function, name_a) != TN_OK || tn__tensor_check(b, function, name_b) != TN_OK) return false;
-    if (!tn__common_device(function, both, 2, p->moved)) return false;
+    tn__device *device = tn__common_device(function, both, 2, p->moved);
+    for (int i = 0; device && i < 2; i++) /* a number on host goes with any device, but no kernel looks up there */
+        if (!p->moved[i] && tn__tensor_device(both[i]) != device && !(p->moved[i] = tn__move(both[i], device))) return false;
     if (p->moved[0]) p->a = p->moved[0];
     if (p->moved[1]) p->b = p->moved[1];
-    return true;
+    return device != NULL;
+}
+
+bool tn__pair_promote(const char *function, tn_tensor *a, const char *name_a, tn_tensor *b, const char *name_b, tn__pair *p)
+{
+    tn_tensor *both[2] = {a, b}, *cast[2] = {NULL};
+    tn_dtype dtype;
+    *p = (tn__pair){.a = a, .b = b};
+    if (tn__tensor_check(a, function, name_a) != TN_OK || tn__tensor_check(b, function, name_b) != TN_OK ||
+        !tn__promote_list(both, 2, &dtype))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (both[i] && both[i]->dtype != dtype) both[i] = cast[i] = tn_cast(both[i], dtype);
+    const bool taken = tn__pair_take(function, both[0], name_a, both[1], name_b, p);
+    for (int i = 0; i < 2; i++) {
+        if (p->moved[i])
+            tn_release(cast[i]);
+        else
+            p->moved[i] = cast[i];
+    }
+    return taken;
 }
 
 void tn__pair_drop(tn__pair *p)
@@ -184,33 +207,29 @@ tn_tensor *tn_take(tn_tensor *x, tn_tensor *index)
 
 /* ---- places in what is sorted ---- */
 
+/* Both in one dtype. */
 static tn_tensor *search(const char *function, tn_tensor *sorted, tn_tensor *values, bool right)
 {
     const tn_shape shape = tn__tensor_shape(values);
-    tn_tensor *const both[2] = {sorted, values};
     int64_t stride[TN_MAX_AXES] = {0};
-    tn_dtype dtype;
     bool fits = sorted->ndim == 1 || (sorted->ndim > 1 && sorted->ndim == values->ndim);
     for (int k = 0; fits && sorted->ndim > 1 && k + 1 < sorted->ndim; k++) fits = sorted->dim[k] == values->dim[k];
     if (!fits)
         return TN__NULL(TN_SHAPE, "%s: sorted %s for values %s; one axis, or the same axes but for the last", function,
                         tn__shape_text(sorted->ndim, sorted->dim), tn__shape_text(values->ndim, values->dim));
-    if (!tn__promote_list(both, 2, &dtype)) return NULL;
     if (sorted->numel == 0) return tn_zeros(TN_I64, shape, tn__tensor_device(sorted)->name);
-    tn_tensor *table = sorted->dtype == dtype ? tn__tensor_alias(sorted) : tn__cast(sorted, dtype, false);
-    if (!table) return NULL;
-    const int last = table->ndim - 1;
+    const int last = sorted->ndim - 1;
     const tn__lookup lookup = {
-        .form = right ? TN__SEARCH_RIGHT : TN__SEARCH_LEFT, .count = table->dim[last], .step = table->stride[last]};
-    if (table->ndim > 1) memcpy(stride, table->stride, (size_t)last * sizeof stride[0]);
-    return tn__next(table, tn__record_lookup(function, &lookup, values, NULL, table, &shape, stride));
+        .form = right ? TN__SEARCH_RIGHT : TN__SEARCH_LEFT, .count = sorted->dim[last], .step = sorted->stride[last]};
+    if (last > 0) memcpy(stride, sorted->stride, (size_t)last * sizeof stride[0]);
+    return tn__record_lookup(function, &lookup, values, NULL, sorted, &shape, stride);
 }
 
 tn_tensor *tn_searchsorted(tn_tensor *sorted, tn_tensor *values, bool right)
 {
     tn__pair p;
     tn_tensor *y = NULL;
-    if (tn__pair_take("searchsorted", sorted, "sorted", values, "values", &p))
+    if (tn__pair_promote("searchsorted", sorted, "sorted", values, "values", &p))
         y = recorded(sorted, values, search("searchsorted", p.a, p.b, right));
     tn__pair_drop(&p);
     return y;
@@ -220,7 +239,7 @@ tn_tensor *tn_bucketize(tn_tensor *values, tn_tensor *boundaries, bool right)
 {
     tn__pair p;
     tn_tensor *y = NULL;
-    if (tn__pair_take("bucketize", boundaries, "boundaries", values, "values", &p)) {
+    if (tn__pair_promote("bucketize", boundaries, "boundaries", values, "values", &p)) {
         if (p.a->ndim == 1)
             y = recorded(boundaries, values, search("bucketize", p.a, p.b, right));
         else

@@ -118,8 +118,8 @@ tn_tensor *tn_masked_scatter(tn_tensor *x, tn_tensor *mask, tn_tensor *source)
         if (source->dtype != x->dtype)
             (void)tn__fail(TN_DTYPE, "masked_scatter: a source of %s for x of %s", tn_dtype_name(source->dtype),
                            tn_dtype_name(x->dtype));
-        else if ((mask = tn_expand(p.b, tn__tensor_shape(x))))
-            y = x->numel == 0 ? tn_clone(x) : fill_from(q.a, mask, q.b);
+        else if ((mask = tn_to(tn_expand(p.b, tn__tensor_shape(x)), tn_device_of(q.a))))
+            y = x->numel == 0 ? tn_clone(q.a) : fill_from(q.a, mask, q.b);
         tn__pair_drop(&q);
     }
     tn__pair_drop(&p);

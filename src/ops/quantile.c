@@ -78,11 +78,12 @@ tn_tensor *tn_nanmedian(tn_tensor *x, tn_axes axes, bool keepdim)
 
 /* ---- quantiles ---- */
 
-static tn_status check_quantiles(const tn_tensor *x, const double *q, int count, const char *name)
+static tn_status check_quantiles(const tn_tensor *x, const double *q, int count, tn_quantile_mode mode, const char *name)
 {
     TN__TRY(tn__tensor_check(x, name, "x"));
     if (!q) return tn__fail_null(name, "q");
     if (count < 1) return tn__fail(TN_ARGUMENT, "%s: a list of %d quantiles", name, count);
+    if ((unsigned)mode > TN_QUANTILE_NEAREST) return tn__fail(TN_ARGUMENT, "%s: %d is no mode", name, (int)mode);
     if (!tn_dtype_is_float(x->dtype))
         return tn__fail(TN_DTYPE, "%s: not for %s; cast to a float first", name, tn_dtype_name(x->dtype));
     for (int i = 0; i < count; i++)
@@ -143,7 +144,7 @@ static tn_tensor *quantiles(tn_tensor *x, const double *q, int count, bool list,
                             const char *name, one_quantile *function)
 {
     lines l;
-    if (check_quantiles(x, q, count, name) != TN_OK || start(&l, x, axes, keepdim, name) != TN_OK) return NULL;
+    if (check_quantiles(x, q, count, mode, name) != TN_OK || start(&l, x, axes, keepdim, name) != TN_OK) return NULL;
     tn_tensor *sorted = NULL, *y = NULL, **each = tn__alloc((size_t)count * sizeof(tn_tensor *));
     if (l.x) (void)tn_sort(l.x, l.axis, false, &sorted, NULL);
     if (sorted && tn_dtype_size(l.dtype) == 2) sorted = tn_cast(sorted, TN_F32);

@@ -116,7 +116,8 @@ static tn_tensor *apply(const scatter *s, tn_tensor *base, tn_tensor *index, tn_
     const int64_t n = base->dim[s->axis], m = index->dim[s->axis], none[TN_MAX_AXES] = {0};
     const tn__lookup place = {.form = TN__PLACE, .count = n, .fault = s->fault};
     const bool half = tn_dtype_is_float(base->dtype) && tn_dtype_size(base->dtype) == 2 && s->how != TN_COMBINE_LAST;
-    const tn_dtype dtype = half ? TN_F32 : base->dtype;
+    const bool counts = s->how == TN_COMBINE_MEAN && !tn_dtype_is_float(base->dtype) && base->dtype != TN_U64;
+    const tn_dtype dtype = half ? TN_F32 : counts ? TN_I64 : base->dtype;
     tn_tensor *keys = NULL, *order = NULL, *lo = NULL, *hi = NULL;
     tn_tensor *placed = tn__record_lookup(s->function, &place, index, NULL, base, &shape, none);
     if (!placed || tn_sort(placed, s->axis, false, &keys, &order) != TN_OK || !find_stretches(s, keys, n, &lo, &hi)) return NULL;
@@ -149,6 +150,10 @@ static bool take_operands(const scatter *s, tn_tensor *x, tn_tensor *index, tn_t
     if (!tn__promote_list((tn_tensor *const[]){x, src}, 2, &dtype)) return false;
     if (dtype != x->dtype) {
         (void)tn__fail(TN_DTYPE, "%s: %s of %s for x of %s", s->function, name, tn_dtype_name(src->dtype), tn_dtype_name(x->dtype));
+        return false;
+    }
+    if (s->how == TN_COMBINE_MEAN && dtype == TN_BOOL) {
+        (void)tn__fail(TN_DTYPE, "%s: no mean of bool", s->function);
         return false;
     }
     list[2] = tn_cast(list[2], dtype);

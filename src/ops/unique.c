@@ -25,6 +25,15 @@ static tn_tensor *begins(tn_tensor *line)
     return tn_concat((tn_tensor *const[]){one, later}, 2, 0);
 }
 
+/* Which of the distinct elements each of x is; a NaN is its own, in the order of x. */
+static tn_tensor *places(tn_tensor *distinct, tn_tensor *x)
+{
+    tn_tensor *at = tn_searchsorted(distinct, x, false);
+    if (!at || !tn_dtype_is_float(x->dtype)) return at;
+    tn_tensor *nan = tn_isnan(x), *number = tn_sub(tn_cumsum(tn_reshape(nan, TN_SHAPE(-1)), 0), tn_int(1));
+    return tn_where(nan, tn_add(at, tn_reshape(number, tn__tensor_shape(x))), at);
+}
+
 static tn_status unique(const char *function, tn_tensor *x, bool sorted, tn_tensor **values, tn_tensor **inverse, tn_tensor **counts)
 {
     tn_tensor **const wanted[3] = {values, inverse, counts};
@@ -46,7 +55,7 @@ static tn_status unique(const char *function, tn_tensor *x, bool sorted, tn_tens
     tn_tensor *first = begins(line), *starts = tn_flatnonzero(first), *end = tn_full(TN_I64, TN_SHAPE(1), tn_int(x->numel), device);
     tn_tensor *distinct = tn_take(line, starts);
     made[0] = distinct;
-    if (inverse && sorted) made[1] = tn_searchsorted(distinct, x, false);
+    if (inverse && sorted) made[1] = places(distinct, x);
     if (inverse && !sorted) made[1] = tn_reshape(tn_sub(tn_cumsum(first, 0), tn_int(1)), tn__tensor_shape(x));
     if (counts) made[2] = tn_diff(tn_concat((tn_tensor *const[]){starts, end}, 2, 0), 1, 0);
     return hand_out(scope, made, wanted, 3);
@@ -66,15 +75,14 @@ tn_tensor *tn_isin(tn_tensor *x, tn_tensor *elements)
 {
     const tn_scope scope = tn_scope_push();
     tn__pair p;
-    tn_dtype dtype;
     tn_tensor *y = NULL;
-    if (tn__pair_take("isin", x, "x", elements, "elements", &p) && tn__promote_list((tn_tensor *const[]){p.a, p.b}, 2, &dtype)) {
-        tn_tensor *line = tn_reshape(tn_cast(p.b, dtype), TN_SHAPE(-1)), *wanted = tn_cast(p.a, dtype);
+    if (tn__pair_promote("isin", x, "x", elements, "elements", &p)) {
+        tn_tensor *line = tn_reshape(p.b, TN_SHAPE(-1));
         if (p.b->numel == 0)
             y = tn_zeros(TN_BOOL, tn__tensor_shape(p.a), tn_device_of(p.a));
-        else if (wanted && line && tn_sort(line, 0, false, &line, NULL) == TN_OK) {
-            tn_tensor *at = tn_searchsorted(line, wanted, false);
-            y = tn_eq(tn_take(line, tn_minimum(at, tn_int(p.b->numel - 1))), wanted);
+        else if (line && tn_sort(line, 0, false, &line, NULL) == TN_OK) {
+            tn_tensor *at = tn_searchsorted(line, p.a, false);
+            y = tn_eq(tn_take(line, tn_minimum(at, tn_int(p.b->numel - 1))), p.a);
         }
     }
     tn__pair_drop(&p);
