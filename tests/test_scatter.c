@@ -173,6 +173,12 @@ START_TEST(long_stretches)
         check(tn_scatter_reduce(x, axis, at, src, TN_COMBINE_AMAX, false), TN_COMBINE_AMAX, false, x, at, src, axis);
         check(tn_scatter(x, axis, at, src), TN_COMBINE_LAST, true, x, at, src, axis);
     }
+    float values[64] = {1e8f};
+    for (int i = 1; i < 31; i++) values[i] = 1;
+    values[31] = -1e8f;
+    values[32] = 3;
+    ck_tensor_f32(tn_scatter_add(tn_zeros(TN_F32, TN_SHAPE(1), test_device()), 0, tn_zeros(TN_I64, TN_SHAPE(64), test_device()),
+                                 tn_from(TN_F32, TN_SHAPE(64), values, test_device())), {3}); /* in order, everywhere */
     tn_tensor *ones = ck_made(tn_ones(TN_F16, TN_SHAPE(40000), test_device())), *zero = ck_made(tn_zeros(TN_I64, TN_SHAPE(40000), test_device()));
     ck_values(tn_index_add(tn_zeros(TN_F16, TN_SHAPE(1), test_device()), 0, zero, ones), {40000}); /* not stuck at 2048 */
 }

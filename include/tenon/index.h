@@ -1,10 +1,11 @@
 /* Index operations: elements by their index, by a mask, and places in what is sorted.
  *
- * An index counts from the end when negative: axes of n elements take -n to n - 1. Any integer dtype but u64. An index out of range is an error
- * (AXIS) that names it: on "host" of the call itself, on OpenCL devices of the next call that waits for the device; until
- * then the nearest end is taken. Results are row-major. Lookups are recorded and fuse like elementwise operations; operations whose
- * shape depends on the data (marked: runs at once) read a number back. Errors of all: ARGUMENT (TN_NONE, NULL without a pending error),
- * DEVICE (operands on different devices), DTYPE, AXIS. */
+ * An index counts from the end when negative: axes of n elements take -n to n - 1. Any integer dtype but u64. An index out of
+ * range is an error (AXIS) that names it: on "host" of the call itself, on OpenCL devices of the next call that waits for the
+ * device, from whichever thread; of several the first is told, and what never runs tells nothing. Until then the nearest end is
+ * taken. Results are row-major. Lookups are recorded and fuse like elementwise operations; operations whose shape depends on the
+ * data (marked: runs at once) read a number back. Errors of all: ARGUMENT (TN_NONE, NULL without a pending error), DEVICE
+ * (operands on different devices), DTYPE, AXIS. */
 #ifndef TENON_INDEX_H
 #define TENON_INDEX_H
 

@@ -52,16 +52,18 @@ tn_tensor *tn_nonzero(tn_tensor *x)
     return tn__leave(scope, tn_stack(column, x->ndim, 1));
 }
 
+static tn_tensor *fail_broadcast(const char *function, const tn_shape *x, const tn_shape *mask)
+{
+    return TN__NULL(TN_SHAPE, "%s: x %s and mask %s do not broadcast", function, tn__shape_text(x->ndim, x->dim),
+                    tn__shape_text(mask->ndim, mask->dim));
+}
+
 /* Both in their common shape. */
 static bool broadcast(const char *function, tn_tensor **x, tn_tensor **mask)
 {
     const tn_shape a = tn__tensor_shape(*x), b = tn__tensor_shape(*mask);
     tn_shape both;
-    if (!tn__shape_broadcast(&a, &b, &both)) {
-        (void)tn__fail(TN_SHAPE, "%s: x %s and mask %s do not broadcast", function, tn__shape_text(a.ndim, a.dim),
-                       tn__shape_text(b.ndim, b.dim));
-        return false;
-    }
+    if (!tn__shape_broadcast(&a, &b, &both)) return fail_broadcast(function, &a, &b) != NULL;
     *x = tn_expand(*x, both);
     *mask = tn_expand(*mask, both);
     return *x && *mask;
@@ -88,6 +90,9 @@ tn_tensor *tn_masked_fill(tn_tensor *x, tn_tensor *mask, tn_tensor *value)
         return NULL;
     if (value->ndim != 0)
         return TN__NULL(TN_SHAPE, "masked_fill: a value of shape %s; it has no axes", tn__shape_text(value->ndim, value->dim));
+    const tn_shape a = tn__tensor_shape(x), b = tn__tensor_shape(mask);
+    tn_shape common;
+    if (!tn__shape_broadcast(&a, &b, &common)) return fail_broadcast("masked_fill", &a, &b);
     if (!tn__promote_list(both, 2, &dtype)) return NULL;
     if (dtype != x->dtype)
         return TN__NULL(TN_DTYPE, "masked_fill: a value of %s for x of %s", tn_dtype_name(value->dtype), tn_dtype_name(x->dtype));
@@ -113,12 +118,19 @@ tn_tensor *tn_masked_scatter(tn_tensor *x, tn_tensor *mask, tn_tensor *source)
     const tn_scope scope = tn_scope_push();
     tn_tensor *y = NULL;
     tn__pair p, q;
-    const bool taken = tn__pair_take("masked_scatter", x, "x", mask, "mask", &p) && check_mask("masked_scatter", mask);
+    tn_shape shape, of_mask, both;
+    bool taken = tn__pair_take("masked_scatter", x, "x", mask, "mask", &p) && check_mask("masked_scatter", mask);
+    if (taken) {
+        shape = tn__tensor_shape(x);
+        of_mask = tn__tensor_shape(mask);
+        taken = (tn__shape_broadcast(&shape, &of_mask, &both) && tn__shape_equal(&shape, &both)) ||
+                fail_broadcast("masked_scatter", &shape, &of_mask);
+    }
     if (taken && tn__pair_take("masked_scatter", p.a, "x", source, "source", &q)) {
         if (source->dtype != x->dtype)
             (void)tn__fail(TN_DTYPE, "masked_scatter: a source of %s for x of %s", tn_dtype_name(source->dtype),
                            tn_dtype_name(x->dtype));
-        else if ((mask = tn_to(tn_expand(p.b, tn__tensor_shape(x)), tn_device_of(q.a))))
+        else if ((mask = tn_to(tn_expand(p.b, shape), tn_device_of(q.a))))
             y = x->numel == 0 ? tn_clone(q.a) : fill_from(q.a, mask, q.b);
         tn__pair_drop(&q);
     }

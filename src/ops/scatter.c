@@ -2,7 +2,7 @@
  *
  * Which of several updates of one element comes first must not depend on the device, so nothing is added in place: the index is sorted (stably),
  * the updates are put into its order, and every element of the result looks up which stretch of them is its own, and folds it
- * (graph/lookup.c). Of a long stretch it folds whole blocks that a reduction has combined before. */
+ * (graph/lookup.c). Of a long stretch it folds whole blocks that were combined before. */
 #include "device/fault.h"
 #include "ops/index.h"
 #include "ops/compose.h"
@@ -11,21 +11,19 @@
 #include <string.h>
 #include <tenon/ops.h>
 
-typedef tn_tensor *reduction(tn_tensor *x, tn_axes axes, bool keepdim);
 typedef tn_tensor *row_function(tn_tensor *a, tn_tensor *b);
 
-/* By tn_combine. REPLACE folds nothing: the last update stays. */
+/* By tn_combine. LAST folds nothing: the last update stays. */
 static const struct way {
     int row;
     row_function *apply;
-    reduction *reduce;
 } ways[] = {
-    [TN_COMBINE_LAST] = {TN__ROW_NONE, NULL, NULL},
-    [TN_COMBINE_SUM] = {TN__ROW_add, tn_add, tn_sum},
-    [TN_COMBINE_PROD] = {TN__ROW_mul, tn_mul, tn_prod},
-    [TN_COMBINE_MEAN] = {TN__ROW_add, tn_add, tn_sum},
-    [TN_COMBINE_AMAX] = {TN__ROW_maximum, tn_maximum, tn_max},
-    [TN_COMBINE_AMIN] = {TN__ROW_minimum, tn_minimum, tn_min},
+    [TN_COMBINE_LAST] = {TN__ROW_NONE, NULL},
+    [TN_COMBINE_SUM] = {TN__ROW_add, tn_add},
+    [TN_COMBINE_PROD] = {TN__ROW_mul, tn_mul},
+    [TN_COMBINE_MEAN] = {TN__ROW_add, tn_add},
+    [TN_COMBINE_AMAX] = {TN__ROW_maximum, tn_maximum},
+    [TN_COMBINE_AMIN] = {TN__ROW_minimum, tn_minimum},
 };
 
 typedef struct scatter {
@@ -36,29 +34,6 @@ typedef struct scatter {
     int axis;
 } scatter;
 
-/* Behind the updates, the levels FOLD wants: blocks of them combined, blocks of those, … */
-static tn_tensor *with_levels(const scatter *s, tn_tensor *updates)
-{
-    tn_tensor *level[16] = {updates};
-    int levels = 1;
-    int64_t n = updates->dim[s->axis];
-    for (; n >= TN__FOLD_BASE && level[levels - 1]; levels++) {
-        tn_tensor *whole = tn_slice(level[levels - 1], s->axis, 0, n / TN__FOLD_BASE * TN__FOLD_BASE, 1);
-        /* blocks become the rows of a matrix, so that 16 axes are no matter */
-        int64_t outer = 1, inner = 1;
-        for (int k = 0; k < updates->ndim; k++)
-            if (k < s->axis) outer *= updates->dim[k];
-            else if (k > s->axis) inner *= updates->dim[k];
-        n /= TN__FOLD_BASE;
-        tn_shape shape = tn__tensor_shape(updates);
-        shape.dim[s->axis] = n;
-        tn_tensor *blocks = tn_reshape(whole, TN_SHAPE(outer, n, TN__FOLD_BASE, inner));
-        tn_tensor *combined = tn_reshape(ways[s->how].reduce(blocks, TN_AXES(2), false), shape);
-        level[levels] = tn_cast(combined, updates->dtype);
-    }
-    return levels == 1 ? updates : tn_concat(level, levels, s->axis);
-}
-
 /* A lookup in table for every element of shape; the table's axes of extent 1 are repeated. */
 static tn_tensor *look_up(const scatter *s, tn__lookup lookup, tn_tensor *key, tn_tensor *end, tn_tensor *table, const tn_shape *shape)
 {
@@ -66,6 +41,33 @@ static tn_tensor *look_up(const scatter *s, tn__lookup lookup, tn_tensor *key, t
     for (int k = 0; k < shape->ndim; k++) stride[k] = k == s->axis || table->dim[k] == 1 ? 0 : table->stride[k];
     lookup.step = table->stride[s->axis];
     return tn__record_lookup(s->function, &lookup, key, end, table, shape, stride);
+}
+
+/* Block b of a level of n elements: elements BASE·b to BASE·b + BASE - 1 combined one after the other, on every device alike. */
+static tn_tensor *blocks(const scatter *s, tn_tensor *level, int64_t n)
+{
+    const tn__lookup fold = {.form = TN__FOLD, .count = n, .row = ways[s->how].row};
+    tn_shape shape = tn__tensor_shape(level), line = {.ndim = level->ndim};
+    shape.dim[s->axis] = n / TN__FOLD_BASE;
+    for (int k = 0; k < line.ndim; k++) line.dim[k] = k == s->axis ? shape.dim[k] : 1;
+    tn_tensor *first = tn_reshape(tn_arange(TN_I64, 0, (double)(n / TN__FOLD_BASE * TN__FOLD_BASE), TN__FOLD_BASE,
+                                            tn_device_of(level)),
+                                  line);
+    if (!first) return NULL;
+    /* one less than a block has no level of its own to look at; its last element is added here */
+    tn_tensor *most = look_up(s, fold, first, tn_add(first, tn_int(TN__FOLD_BASE - 1)), level, &shape);
+    tn_tensor *last = tn_slice(level, s->axis, TN__FOLD_BASE - 1, n / TN__FOLD_BASE * TN__FOLD_BASE, TN__FOLD_BASE);
+    return ways[s->how].apply(most, last);
+}
+
+/* Behind the updates, the levels FOLD wants: blocks of them combined, blocks of those, … */
+static tn_tensor *with_levels(const scatter *s, tn_tensor *updates)
+{
+    tn_tensor *level[16] = {updates};
+    int levels = 1;
+    for (int64_t n = updates->dim[s->axis]; n >= TN__FOLD_BASE && level[levels - 1]; levels++, n /= TN__FOLD_BASE)
+        level[levels] = blocks(s, level[levels - 1], n);
+    return levels == 1 ? updates : tn_concat(level, levels, s->axis);
 }
 
 /* The stretch of the sorted index that points at each place of the axis: from lo to hi - 1. */
