@@ -233,6 +233,7 @@ END_TEST
 
 START_TEST(operands_of_one_axis_are_a_row_and_a_column_that_go_again)
 {
+    NOT_IN_POCL_WIDE();
     tn_tensor *v = test_f32(TN_SHAPE(3), {1, 2, 3}), *w = test_f32(TN_SHAPE(3, 2), {1, 0, 0, 1, 1, 1}), *y;
     y = tn_matmul(v, v);
     ck_shape(y, TN_SHAPE());
@@ -351,6 +352,7 @@ END_TEST
 
 START_TEST(c20_an_empty_inner_axis_leaves_what_it_is_added_to)
 {
+    NOT_IN_POCL_WIDE();
     const char *d = test_device();
     tn_tensor *c = tn_ones(TN_F32, TN_SHAPE(3, 2), d);
     tn_tensor *y = tn_relu(tn_add(c, tn_matmul(tn_zeros(TN_F32, TN_SHAPE(3, 0), d), tn_zeros(TN_F32, TN_SHAPE(0, 2), d))));
@@ -362,6 +364,7 @@ END_TEST
 
 START_TEST(empty_results_have_their_shape)
 {
+    NOT_IN_POCL_WIDE();
     const char *d = test_device();
     tn_tensor *a = tn_zeros(TN_F32, TN_SHAPE(0, 3), d), *b = tn_ones(TN_F32, TN_SHAPE(3, 2), d), *c = tn_zeros(TN_F32, TN_SHAPE(3, 0), d);
     ck_shape(tn_matmul(a, b), TN_SHAPE(0, 2));
@@ -426,6 +429,7 @@ START_TEST(c21_edges_plain_turned)
 END_TEST
 START_TEST(c21_edges_turned_turned)
 {
+    NOT_IN_POCL_WIDE();
     check_edges(3);
 }
 END_TEST
@@ -730,6 +734,7 @@ END_TEST
 
 START_TEST(what_lies_around_the_operands_is_not_read)
 {
+    NOT_IN_POCL_WIDE();
     const char *d = test_device();
     tn_tensor *big = tn_full(TN_F32, TN_SHAPE(40, 50), tn_float(NAN), d);
     tn_tensor *a = tn_slice(tn_slice(big, 0, 3, 12, 1), 1, 5, 10, 1), *b = tn_slice(tn_slice(big, 0, 20, 30, 2), 1, 7, 41, 2);
@@ -1148,6 +1153,7 @@ END_TEST
 
 START_TEST(dtypes_that_do_not_multiply_are_named)
 {
+    NOT_IN_POCL_WIDE();
     const char *d = test_device();
     tn_tensor *t = tn_ones(TN_BOOL, TN_SHAPE(2, 2), d);
     ck_fails(tn_matmul(t, t), TN_DTYPE, "matmul", "bool");
