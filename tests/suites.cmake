@@ -48,7 +48,7 @@ tenon_suite(graph      host pocl rusticl  ASAN host pocl)
 tenon_suite(fuse       pocl pocl-wide rusticl rusticl-deep oclgrind  TIMEOUT 900 COST 40)
 tenon_suite(driver_calls  pocl rusticl  CACHE)
 tenon_suite(launches   pocl rusticl  TIMEOUT 900)
-tenon_suite(cache      pocl pocl-cold  TIMEOUT 900 CACHE)
+tenon_suite(cache      pocl-cold  TIMEOUT 900 CACHE)
 tenon_suite(threads    host pocl  ASAN host TSAN host pocl  TIMEOUT 900)
 
 # operations

@@ -166,9 +166,8 @@ static bool sign_of_zero_counts(const tn__row *row, const term *const *x)
     return false;
 }
 
-bool build_row(builder *b)
+static bool try_row(builder *b, int r)
 {
-    const int r = build_in_turn(b, TN__ROWS);
     const tn__row *row = &tn__rows[r];
     int operand[3] = {build_any_term(b), 0, 0};
     tn_shape shape = b->p->terms[operand[0]].shape;
@@ -202,6 +201,15 @@ bool build_row(builder *b)
     if (t->exact && term_has_subnormals(t)) return build_undo(b);
     b->used->rows[r]++;
     return true;
+}
+
+/* Some rows take few operands: each gets several chances. */
+bool build_row(builder *b)
+{
+    const int r = build_in_turn(b, TN__ROWS);
+    for (int chance = 0; chance < 8; chance++)
+        if (try_row(b, r)) return true;
+    return false;
 }
 
 bool build_cast(builder *b)
