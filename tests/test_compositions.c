@@ -38,6 +38,7 @@ START_TEST(hstack_vstack_and_dstack_join_as_NumPy_does)
     ck_tensor_f32(tn_hstack(vectors, 2), {1, 2, 3, 4});
     ck_tensor_f32(tn_hstack(matrices, 2), {0, 1, 8, 2, 3, 9});
     ck_tensor_i64(tn_hstack(numbers, 2), {1, 2});
+    ck_tensor_f32(tn_hstack((tn_tensor *const[]){vectors[0], tn_float(7)}, 2), {1, 2, 7}); /* a number on host goes with any device */
     ck_tensor_f32(tn_vstack(below, 2), {0, 1, 2, 3, 1, 2});
     ck_shape(tn_vstack(vectors, 2), TN_SHAPE(2, 2));
     ck_shape(tn_vstack(numbers, 2), TN_SHAPE(2, 1));

@@ -152,16 +152,20 @@ tn_tensor *tn_stack(tn_tensor *const *list, int count, int axis)
 /* The entries, padded with axes, along an axis; -1: axis 1, or 0 where they are vectors. */
 static tn_tensor *join_padded(const char *function, tn_tensor *const *list, int count, tn_tensor *(*padded)(tn_tensor *), int axis)
 {
-    if (!list) return (void)tn__fail_null(function, "list"), NULL;
-    if (count < 1) return TN__NULL(TN_ARGUMENT, "%s: a list of %d tensors", function, count);
-    tn_tensor **entry = tn__alloc((size_t)count * sizeof *entry);
-    if (!entry) return NULL;
+    operands o;
+    tn_tensor *y = NULL;
     const tn_scope scope = tn_scope_push();
-    for (int i = 0; i < count; i++) entry[i] = padded(list[i]);
-    if (axis < 0) axis = entry[0] && entry[0]->ndim > 1 ? 1 : 0;
-    tn_tensor *y = tn__leave(scope, tn_concat(entry, count, axis));
-    tn__free(entry);
-    if (!y) tn__error_prefix(function);
+    const bool fit = gather(function, list, count, &o) == TN_OK;
+    for (int i = 0; fit && i < count; i++) {
+        tn_tensor *x = o.use[i];
+        if (x->ndim == 0) x = tn_to(tn_cast(x, o.dtype), o.device->name); /* goes with any, while it has no axes */
+        o.use[i] = x ? padded(x) : NULL;
+    }
+    if (fit && axis < 0) axis = o.use[0] && o.use[0]->ndim > 1 ? 1 : 0;
+    if (fit) y = tn_concat(o.use, count, axis);
+    drop(&o);
+    y = tn__leave(scope, y);
+    if (!y && fit) tn__error_prefix(function);
     return y;
 }
 
