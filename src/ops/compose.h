@@ -42,13 +42,13 @@ static inline tn_status tn__start_both(const tn_tensor *x, const char *function,
     return out[0] || out[1] ? TN_OK : tn__fail(TN_ARGUMENT, "%s: neither values nor indices are wanted", function);
 }
 
-/* Ends the scope of such a composition: what is wanted of the two survives it, unless anything in it failed. */
-static inline tn_status tn__leave_both(tn_scope scope, tn_tensor *const *made, tn_tensor **const *out)
+/* Ends the scope of a composition of several results: what is wanted of them survives it, unless anything in it failed. */
+static inline tn_status tn__leave_all(tn_scope scope, tn_tensor *const *made, tn_tensor **const *out, int count)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < count; i++)
         if (out[i] && made[i]) tn_keep(made[i]);
     const tn_status status = tn_scope_pop(scope);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < count; i++) {
         if (out[i] && status == TN_OK) *out[i] = made[i];
         if (out[i] && status != TN_OK) tn_release(made[i]);
     }

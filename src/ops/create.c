@@ -156,6 +156,14 @@ tn_tensor *tn_bool(bool value)
 
 /* ---- matrices ---- */
 
+tn_tensor *tn__steps_along(int64_t count, int64_t step, int axis, int ndim, const char *device)
+{
+    tn_shape shape = {.ndim = ndim};
+    for (int a = 0; a < ndim; a++) shape.dim[a] = a == axis ? count : 1;
+    tn_tensor *line = tn_arange(TN_I64, 0, (double)(count * step), (double)step, device);
+    return tn__next(line, line ? tn_reshape(line, shape) : NULL);
+}
+
 tn_tensor *tn__diagonal_mask(tn__comparison *compare, int64_t rows, int64_t columns, int64_t offset, const char *device)
 {
     const int64_t k = offset < -rows ? -rows : offset > columns ? columns : offset; /* beyond the corners all are alike */

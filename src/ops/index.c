@@ -60,13 +60,20 @@ bool tn__index_check(const char *function, const tn_tensor *index)
     return false;
 }
 
+tn_tensor *tn__look_along(const char *function, tn__lookup lookup, int axis, tn_tensor *key, tn_tensor *end, tn_tensor *table,
+                          const tn_shape *shape)
+{
+    int64_t stride[TN_MAX_AXES];
+    for (int k = 0; k < shape->ndim; k++) stride[k] = k == axis || table->dim[k] == 1 ? 0 : table->stride[k];
+    lookup.step = table->stride[axis];
+    return tn__record_lookup(function, &lookup, key, end, table, shape, stride);
+}
+
 /* x's elements at index along axis a; index broadcasts to shape, as x does beside a. */
 static tn_tensor *gather_along(const char *function, int fault, tn_tensor *x, int a, tn_tensor *index, const tn_shape *shape)
 {
-    const tn__lookup lookup = {.form = TN__GATHER, .count = x->dim[a], .step = x->stride[a], .fault = fault};
-    int64_t stride[TN_MAX_AXES];
-    for (int k = 0; k < shape->ndim; k++) stride[k] = k == a || x->dim[k] == 1 ? 0 : x->stride[k];
-    return tn__record_lookup(function, &lookup, index, NULL, x, shape, stride);
+    const tn__lookup lookup = {.form = TN__GATHER, .count = x->dim[a], .fault = fault};
+    return tn__look_along(function, lookup, a, index, NULL, x, shape);
 }
 
 static tn_tensor *recorded(tn_tensor *x, tn_tensor *index, tn_tensor *y)
@@ -76,22 +83,7 @@ static tn_tensor *recorded(tn_tensor *x, tn_tensor *index, tn_tensor *y)
     return y;
 }
 
-/* Both of no axes: as one axis of one element. */
-static tn_tensor *gather_single(tn_tensor *(*gather)(tn_tensor *x, tn_tensor *index), tn_tensor *x, tn_tensor *index)
-{
-    tn_tensor *line = tn_reshape(x, TN_SHAPE(1)), *at = tn_reshape(index, TN_SHAPE(1));
-    tn_tensor *y = line && at ? gather(line, at) : NULL;
-    tn_release(line);
-    tn_release(at);
-    return y ? tn__next(y, tn_reshape(y, TN_SHAPE())) : NULL;
-}
-
 /* ---- gather ---- */
-
-static tn_tensor *gather_first(tn_tensor *x, tn_tensor *index)
-{
-    return tn_gather(x, 0, index);
-}
 
 static tn_tensor *gather(tn_tensor *x, int axis, tn_tensor *index)
 {
@@ -103,11 +95,8 @@ static tn_tensor *gather(tn_tensor *x, int axis, tn_tensor *index)
     if (!fits)
         return TN__NULL(TN_SHAPE, "gather: index %s for x %s; as many axes, and none but axis %d longer",
                         tn__shape_text(index->ndim, index->dim), tn__shape_text(x->ndim, x->dim), axis);
-    if (x->ndim == 0) return gather_single(gather_first, x, index);
-    const tn__lookup lookup = {.form = TN__GATHER, .count = x->dim[a], .step = x->stride[a], .fault = TN__FAULT_gather};
-    int64_t stride[TN_MAX_AXES];
-    for (int k = 0; k < shape.ndim; k++) stride[k] = k == a ? 0 : x->stride[k];
-    return tn__record_lookup("gather", &lookup, index, NULL, x, &shape, stride);
+    if (x->ndim == 0) return tn__take_flat("gather", TN__FAULT_gather, x, index);
+    return gather_along("gather", TN__FAULT_gather, x, a, index, &shape);
 }
 
 tn_tensor *tn_gather(tn_tensor *x, int axis, tn_tensor *index)
@@ -118,17 +107,12 @@ tn_tensor *tn_gather(tn_tensor *x, int axis, tn_tensor *index)
     return y;
 }
 
-static tn_tensor *take_first(tn_tensor *x, tn_tensor *index)
-{
-    return tn_take_along_axis(x, index, 0);
-}
-
 static tn_tensor *take_along(tn_tensor *x, int axis, tn_tensor *index)
 {
     tn_shape shape = tn__tensor_shape(index), other = tn__tensor_shape(x);
     const int a = tn__axis(axis, x->ndim ? x->ndim : 1, "take_along_axis");
     if (a < 0 || !tn__index_check("take_along_axis", index)) return NULL;
-    if (x->ndim == 0 && index->ndim == 0) return gather_single(take_first, x, index);
+    if (x->ndim == 0 && index->ndim == 0) return tn__take_flat("take_along_axis", TN__FAULT_take_along_axis, x, index);
     bool fits = shape.ndim == other.ndim;
     if (fits) {
         other.dim[a] = shape.dim[a];

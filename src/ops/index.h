@@ -2,7 +2,7 @@
 #ifndef TN__INDEX_H
 #define TN__INDEX_H
 
-#include "core/tensor.h"
+#include "graph/node.h"
 
 /* Two operands on one device, copied there where the thread allows it or they are numbers of no axes. */
 typedef struct tn__pair {
@@ -17,6 +17,9 @@ void tn__pair_drop(tn__pair *pair);
 
 /* OK for the dtypes of indices. */
 bool tn__index_check(const char *function, const tn_tensor *index);
+/* A lookup along an axis of table for every element of shape; the table's other axes of extent 1 are repeated. */
+tn_tensor *tn__look_along(const char *function, tn__lookup lookup, int axis, tn_tensor *key, tn_tensor *end, tn_tensor *table,
+                          const tn_shape *shape);
 /* Elements of flat x at index, both on one device; fault: the report of one out of range. */
 tn_tensor *tn__take_flat(const char *function, int fault, tn_tensor *x, tn_tensor *index);
 

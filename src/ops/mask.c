@@ -14,26 +14,17 @@ static bool check_mask(const char *function, const tn_tensor *mask)
     return false;
 }
 
-/* The indices of what holds in a flat mask. */
-static tn_tensor *places(tn_tensor *mask)
-{
-    const tn_scope scope = tn_scope_push();
-    const char *device = tn__tensor_device(mask)->name;
-    int64_t count = 0;
-    tn_tensor *y = NULL;
-    if (mask->numel == 0) return tn__leave(scope, tn_zeros(TN_I64, TN_SHAPE(0), device));
-    tn_tensor *sums = tn_cumsum(mask, 0);
-    if (tn_item_int(tn_select(sums, 0, -1), &count) == TN_OK)
-        y = tn_searchsorted(sums, tn_arange(TN_I64, 1, (double)count + 1, 1, device), false);
-    return tn__leave(scope, y);
-}
-
 tn_tensor *tn_flatnonzero(tn_tensor *x)
 {
     if (tn__tensor_check(x, "flatnonzero", "x") != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
-    tn_tensor *mask = tn_reshape(tn_cast(x, TN_BOOL), TN_SHAPE(-1));
-    return tn__leave(scope, mask ? places(mask) : NULL);
+    const char *device = tn_device_of(x);
+    int64_t count = 0;
+    if (x->numel == 0) return tn__leave(scope, tn_zeros(TN_I64, TN_SHAPE(0), device));
+    tn_tensor *sums = tn_cumsum(tn_reshape(tn_cast(x, TN_BOOL), TN_SHAPE(-1)), 0), *y = NULL;
+    if (tn_item_int(tn_select(sums, 0, -1), &count) == TN_OK)
+        y = tn_searchsorted(sums, tn_arange(TN_I64, 1, (double)count + 1, 1, device), false);
+    return tn__leave(scope, y);
 }
 
 tn_tensor *tn_nonzero(tn_tensor *x)
@@ -52,31 +43,27 @@ tn_tensor *tn_nonzero(tn_tensor *x)
     return tn__leave(scope, tn_stack(column, x->ndim, 1));
 }
 
-static tn_tensor *fail_broadcast(const char *function, const tn_shape *x, const tn_shape *mask)
+/* The common shape, x's own where that is asked for. False with an error. */
+static bool common_shape(const char *function, const tn_tensor *x, const tn_tensor *mask, bool own, tn_shape *common)
 {
-    return TN__NULL(TN_SHAPE, "%s: x %s and mask %s do not broadcast", function, tn__shape_text(x->ndim, x->dim),
-                    tn__shape_text(mask->ndim, mask->dim));
-}
-
-/* Both in their common shape. */
-static bool broadcast(const char *function, tn_tensor **x, tn_tensor **mask)
-{
-    const tn_shape a = tn__tensor_shape(*x), b = tn__tensor_shape(*mask);
-    tn_shape both;
-    if (!tn__shape_broadcast(&a, &b, &both)) return fail_broadcast(function, &a, &b) != NULL;
-    *x = tn_expand(*x, both);
-    *mask = tn_expand(*mask, both);
-    return *x && *mask;
+    const tn_shape a = tn__tensor_shape(x), b = tn__tensor_shape(mask);
+    if (tn__shape_broadcast(&a, &b, common) && (!own || tn__shape_equal(&a, common))) return true;
+    (void)tn__fail(TN_SHAPE, "%s: x %s and mask %s do not broadcast", function, tn__shape_text(a.ndim, a.dim),
+                   tn__shape_text(b.ndim, b.dim));
+    return false;
 }
 
 tn_tensor *tn_masked_select(tn_tensor *x, tn_tensor *mask)
 {
     const tn_scope scope = tn_scope_push();
     tn_tensor *y = NULL;
+    tn_shape common;
     tn__pair p;
     if (tn__pair_take("masked_select", x, "x", mask, "mask", &p) && check_mask("masked_select", mask) &&
-        broadcast("masked_select", &p.a, &p.b))
-        y = tn_take(p.a, tn_flatnonzero(p.b));
+        common_shape("masked_select", x, mask, false, &common)) {
+        tn_tensor *at = tn_flatnonzero(tn_expand(p.b, common));
+        y = tn_take(tn_expand(p.a, common), at);
+    }
     tn__pair_drop(&p);
     return tn__leave(scope, y);
 }
@@ -90,9 +77,8 @@ tn_tensor *tn_masked_fill(tn_tensor *x, tn_tensor *mask, tn_tensor *value)
         return NULL;
     if (value->ndim != 0)
         return TN__NULL(TN_SHAPE, "masked_fill: a value of shape %s; it has no axes", tn__shape_text(value->ndim, value->dim));
-    const tn_shape a = tn__tensor_shape(x), b = tn__tensor_shape(mask);
     tn_shape common;
-    if (!tn__shape_broadcast(&a, &b, &common)) return fail_broadcast("masked_fill", &a, &b);
+    if (!common_shape("masked_fill", x, mask, false, &common)) return NULL;
     if (!tn__promote_list(both, 2, &dtype)) return NULL;
     if (dtype != x->dtype)
         return TN__NULL(TN_DTYPE, "masked_fill: a value of %s for x of %s", tn_dtype_name(value->dtype), tn_dtype_name(x->dtype));
@@ -118,15 +104,9 @@ tn_tensor *tn_masked_scatter(tn_tensor *x, tn_tensor *mask, tn_tensor *source)
     const tn_scope scope = tn_scope_push();
     tn_tensor *y = NULL;
     tn__pair p, q;
-    tn_shape shape, of_mask, both;
-    bool taken = tn__pair_take("masked_scatter", x, "x", mask, "mask", &p) && check_mask("masked_scatter", mask);
-    if (taken) {
-        shape = tn__tensor_shape(x);
-        of_mask = tn__tensor_shape(mask);
-        taken = (tn__shape_broadcast(&shape, &of_mask, &both) && tn__shape_equal(&shape, &both)) ||
-                fail_broadcast("masked_scatter", &shape, &of_mask);
-    }
-    if (taken && tn__pair_take("masked_scatter", p.a, "x", source, "source", &q)) {
+    tn_shape shape;
+    if (tn__pair_take("masked_scatter", x, "x", mask, "mask", &p) && check_mask("masked_scatter", mask) &&
+        common_shape("masked_scatter", x, mask, true, &shape) && tn__pair_take("masked_scatter", p.a, "x", source, "source", &q)) {
         if (source->dtype != x->dtype)
             (void)tn__fail(TN_DTYPE, "masked_scatter: a source of %s for x of %s", tn_dtype_name(source->dtype),
                            tn_dtype_name(x->dtype));

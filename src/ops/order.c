@@ -1,5 +1,6 @@
 /* Values along an axis with their indices, composed of sorts, scans, reductions and lookups. */
 #include "ops/compose.h"
+#include "ops/create.h"
 #include <inttypes.h>
 #include <tenon/ops.h>
 
@@ -37,15 +38,13 @@ static tn_status finish(const line *l, tn_tensor *values, tn_tensor *indices, bo
     tn_tensor *made[] = {values, indices};
     for (int i = 0; i < 2; i++)
         if (made[i] && (l->single || !keepdim)) made[i] = tn_squeeze(made[i], TN_AXES(l->axis));
-    return tn__leave_both(l->scope, made, out);
+    return tn__leave_all(l->scope, made, out, 2);
 }
 
 /* 0 … n - 1 along the axis. */
 static tn_tensor *places(const line *l)
 {
-    tn_shape shape = {.ndim = l->x ? l->x->ndim : 1};
-    for (int a = 0; a < shape.ndim; a++) shape.dim[a] = a == l->axis ? l->n : 1;
-    return tn_reshape(tn_arange(TN_I64, 0, (double)l->n, 1, tn_device_of(l->x)), shape);
+    return l->x ? tn__steps_along(l->n, 1, l->axis, l->x->ndim, tn_device_of(l->x)) : NULL;
 }
 
 static tn_tensor *part(const line *l, tn_tensor *x, int64_t from, int64_t count)

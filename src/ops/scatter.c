@@ -6,6 +6,7 @@
 #include "device/fault.h"
 #include "ops/index.h"
 #include "ops/compose.h"
+#include "ops/create.h"
 #include "core/view.h"
 #include "graph/rows.h"
 #include <string.h>
@@ -34,25 +35,18 @@ typedef struct scatter {
     int axis;
 } scatter;
 
-/* A lookup in table for every element of shape; the table's axes of extent 1 are repeated. */
 static tn_tensor *look_up(const scatter *s, tn__lookup lookup, tn_tensor *key, tn_tensor *end, tn_tensor *table, const tn_shape *shape)
 {
-    int64_t stride[TN_MAX_AXES];
-    for (int k = 0; k < shape->ndim; k++) stride[k] = k == s->axis || table->dim[k] == 1 ? 0 : table->stride[k];
-    lookup.step = table->stride[s->axis];
-    return tn__record_lookup(s->function, &lookup, key, end, table, shape, stride);
+    return tn__look_along(s->function, lookup, s->axis, key, end, table, shape);
 }
 
 /* Block b of a level of n elements: elements BASE·b to BASE·b + BASE - 1 combined one after the other, on every device alike. */
 static tn_tensor *blocks(const scatter *s, tn_tensor *level, int64_t n)
 {
     const tn__lookup fold = {.form = TN__FOLD, .count = n, .row = ways[s->how].row};
-    tn_shape shape = tn__tensor_shape(level), line = {.ndim = level->ndim};
+    tn_shape shape = tn__tensor_shape(level);
     shape.dim[s->axis] = n / TN__FOLD_BASE;
-    for (int k = 0; k < line.ndim; k++) line.dim[k] = k == s->axis ? shape.dim[k] : 1;
-    tn_tensor *first = tn_reshape(tn_arange(TN_I64, 0, (double)(n / TN__FOLD_BASE * TN__FOLD_BASE), TN__FOLD_BASE,
-                                            tn_device_of(level)),
-                                  line);
+    tn_tensor *first = tn__steps_along(n / TN__FOLD_BASE, TN__FOLD_BASE, s->axis, level->ndim, tn_device_of(level));
     if (!first) return NULL;
     /* one less than a block has no level of its own to look at; its last element is added here */
     tn_tensor *most = look_up(s, fold, first, tn_add(first, tn_int(TN__FOLD_BASE - 1)), level, &shape);
@@ -73,11 +67,10 @@ static tn_tensor *with_levels(const scatter *s, tn_tensor *updates)
 /* The stretch of the sorted index that points at each place of the axis: from lo to hi - 1. */
 static bool find_stretches(const scatter *s, tn_tensor *keys, int64_t n, tn_tensor **lo, tn_tensor **hi)
 {
-    tn_shape shape = tn__tensor_shape(keys), line = {.ndim = keys->ndim};
+    tn_shape shape = tn__tensor_shape(keys);
     const int64_t m = shape.dim[s->axis];
     shape.dim[s->axis] = n;
-    for (int k = 0; k < line.ndim; k++) line.dim[k] = k == s->axis ? n : 1;
-    tn_tensor *place = tn_reshape(tn_arange(TN_I64, 0, (double)n, 1, tn__tensor_device(keys)->name), line);
+    tn_tensor *place = tn__steps_along(n, 1, s->axis, keys->ndim, tn_device_of(keys));
     if (!place) return false;
     *lo = look_up(s, (tn__lookup){.form = TN__SEARCH_LEFT, .count = m}, place, NULL, keys, &shape);
     *hi = look_up(s, (tn__lookup){.form = TN__SEARCH_RIGHT, .count = m}, place, NULL, keys, &shape);
@@ -257,8 +250,7 @@ static tn_tensor *slices_into(const scatter *s, tn_tensor *x, tn_tensor *index, 
     if (src->ndim != 0 && !tn__shape_equal(&own, &shape))
         return TN__NULL(TN_SHAPE, "%s: src %s for x %s and %lld indices along axis %d", s->function, tn__shape_text(own.ndim, own.dim),
                         tn__shape_text(x->ndim, x->dim), (long long)index->numel, s->axis);
-    if (x->numel == 0 && index->numel > 0 && x->dim[s->axis] > 0) return tn_clone(x);
-    if (index->numel == 0) return tn_clone(x);
+    if (index->numel == 0 || (x->numel == 0 && x->dim[s->axis] > 0)) return tn_clone(x);
     index = tn_reshape(index, line);
     src = tn_expand(src, shape);
     return index && src ? apply(s, x, index, src) : NULL;
@@ -313,7 +305,6 @@ tn_tensor *tn_put(tn_tensor *x, tn_tensor *index, tn_tensor *src, bool accumulat
             tn_tensor *flat = tn_reshape(o.x, TN_SHAPE(-1)), *at = tn_reshape(o.index, TN_SHAPE(-1));
             tn_tensor *from = o.src->ndim ? tn_reshape(o.src, TN_SHAPE(-1)) : o.src;
             y = flat && at && from ? scatter_into(&s, flat, at, from) : NULL;
-            if (y) y = tn_reshape(y, tn__tensor_shape(x));
         }
     }
     return finish(&o, x, y);

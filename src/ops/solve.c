@@ -63,7 +63,7 @@ tn_status tn_slogdet(tn_tensor *x, tn_tensor **sign, tn_tensor **logabsdet)
         made[1] = tn_sum(tn_log(tn_abs(diagonal_of(lu))), TN_AXES(-1), false);
     }
     tn__recorded(&op_slogdet, NULL, &x, 1, made[1]);
-    return tn__leave_both(scope, made, out);
+    return tn__leave_all(scope, made, out, 2);
 }
 
 tn_tensor *tn_logdet(tn_tensor *x)

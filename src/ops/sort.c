@@ -146,7 +146,7 @@ static tn_status sort_single(tn_tensor *x, tn_tensor **values, tn_tensor **indic
     tn_tensor *const made[] = {values ? tn_clone(x) : NULL,
                                indices ? tn_zeros(TN_I64, TN_SHAPE(), tn__tensor_device(x)->name) : NULL};
     tn_tensor **const out[] = {values, indices};
-    return tn__leave_both(scope, made, out);
+    return tn__leave_all(scope, made, out, 2);
 }
 
 tn_status tn_sort(tn_tensor *x, int axis, bool descending, tn_tensor **values, tn_tensor **indices)

@@ -4,19 +4,6 @@
 #include "graph/rows.h"
 #include <tenon/ops.h>
 
-/* Moves what is wanted out of the scope, which ends; all or nothing. */
-static tn_status hand_out(tn_scope scope, tn_tensor *const *made, tn_tensor **const *wanted, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (wanted[i] && made[i]) tn_keep(made[i]);
-    const tn_status s = tn_scope_pop(scope);
-    for (int i = 0; i < count; i++) {
-        if (wanted[i] && s == TN_OK) *wanted[i] = made[i];
-        else if (wanted[i] && made[i]) tn_release(made[i]);
-    }
-    return s;
-}
-
 /* Whether an element of a line [n], n > 0, differs from the one before it; the first does. */
 static tn_tensor *begins(tn_tensor *line)
 {
@@ -49,7 +36,7 @@ static tn_status unique(const char *function, tn_tensor *x, bool sorted, tn_tens
         if (values) made[0] = tn_zeros(x->dtype, TN_SHAPE(0), device);
         if (inverse) made[1] = tn_zeros(TN_I64, tn__tensor_shape(x), device);
         if (counts) made[2] = tn_zeros(TN_I64, TN_SHAPE(0), device);
-        return hand_out(scope, made, wanted, 3);
+        return tn__leave_all(scope, made, wanted, 3);
     }
     if (sorted && tn_sort(line, 0, false, &line, NULL) != TN_OK) return tn_scope_pop(scope);
     tn_tensor *first = begins(line), *starts = tn_flatnonzero(first), *end = tn_full(TN_I64, TN_SHAPE(1), tn_int(x->numel), device);
@@ -58,7 +45,7 @@ static tn_status unique(const char *function, tn_tensor *x, bool sorted, tn_tens
     if (inverse && sorted) made[1] = places(distinct, x);
     if (inverse && !sorted) made[1] = tn_reshape(tn_sub(tn_cumsum(first, 0), tn_int(1)), tn__tensor_shape(x));
     if (counts) made[2] = tn_diff(tn_concat((tn_tensor *const[]){starts, end}, 2, 0), 1, 0);
-    return hand_out(scope, made, wanted, 3);
+    return tn__leave_all(scope, made, wanted, 3);
 }
 
 tn_status tn_unique(tn_tensor *x, tn_tensor **values, tn_tensor **inverse, tn_tensor **counts)
