@@ -85,6 +85,9 @@ void tn__argument_index(const tn__plan *plan, tn__argument *arguments, int *coun
 tn__argument tn__number_argument(const tn__number *n);
 void tn__argument_int(tn__argument *arguments, int *count, int32_t v);
 
+/* Enqueues a kernel whose items work by themselves, over so many or a few more: groups of one in the deep profile, else of 64 where
+ * the kernel may have them. A NULL kernel passes its error on. */
+tn_status tn__launch_items(const tn__plan *plan, tn__kernel *kernel, const tn__argument *arguments, int count, int64_t items);
 /* Items of a work-group for a tree: a power of two up to `most` that the device's kernels were seen to allow. */
 int tn__group_size(const tn__device *device, int most);
 /* True when the plan's kernel allows plan->local; else notes what it allows, and the program must be made again. */

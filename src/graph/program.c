@@ -225,6 +225,14 @@ int tn__plan_arguments(const tn__plan *p, tn__argument *a)
     return n;
 }
 
+tn_status tn__launch_items(const tn__plan *p, tn__kernel *kernel, const tn__argument *a, int count, int64_t items)
+{
+    enum { ITEM_LOCAL = 64 };
+    if (!kernel) return tn_last_status();
+    const uint64_t most = tn__kernel_max_group(kernel), local = p->deep ? 1 : most < ITEM_LOCAL ? most : ITEM_LOCAL;
+    return tn__launch(kernel, a, count, ((uint64_t)items + local - 1) / local * local, local);
+}
+
 int tn__group_size(const tn__device *device, int most)
 {
     const int bound = atomic_load(&device->group_bound);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* ROUNDS: of an item's loops, all together; llvmpipe leaves a kernel after 32,752 (docs/drivers.md). */
-enum { BLOCK = 16, SEGMENT = 32, ROUNDS = 24000, GROUP_LOCAL = 64, ITEM_LOCAL = 64, ITEMS_PER_UNIT = 16 };
+enum { BLOCK = 16, SEGMENT = 32, ROUNDS = 24000, GROUP_LOCAL = 64, ITEMS_PER_UNIT = 16 };
 
 /* ---- nodes ---- */
 
@@ -148,10 +148,9 @@ static tn_status launch_one(tn__plan *p, const shape *s, const char *name, int64
     if (per > 1 && per * rounds > ROUNDS) per = rounds < ROUNDS ? ROUNDS / rounds : 1;
     const int64_t numbers[] = {s->n, s->columns, s->pitch, s->a_rs, s->a_cs, j0, units, per, p->anchor->a.blocked.fault};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) tn__argument_index(p, a, &count, numbers[i]);
-    const uint64_t most = tn__kernel_max_group(kernel), global = (uint64_t)((units + per - 1) / per);
-    uint64_t local = p->deep ? 1 : most < ITEM_LOCAL ? most : ITEM_LOCAL;
-    if (kernel == p->kernel && !s->solves) return tn__launch(kernel, a, count, global * (uint64_t)p->local, (uint64_t)p->local);
-    return tn__launch(kernel, a, count, (global + local - 1) / local * local, local);
+    const int64_t global = (units + per - 1) / per;
+    if (kernel != p->kernel || s->solves) return tn__launch_items(p, kernel, a, count, global);
+    return tn__launch(kernel, a, count, (uint64_t)global * (uint64_t)p->local, (uint64_t)p->local);
 }
 
 tn_status tn__blocked_launch(tn__plan *p)

@@ -21,15 +21,7 @@ const tn__reduction tn__reductions[TN__REDUCTIONS] = {
 
 /* ---- OpenCL ---- */
 
-enum {
-    SEGMENT = 1 << 15,
-    MOST_SEGMENTS = 256,
-    FEW_OUTPUTS = 64,
-    TREE_POINTS = 64,
-    TREE_LOCAL = 128,
-    ITEM_LOCAL = 64,
-    ITEMS_PER_UNIT = 16
-};
+enum { SEGMENT = 1 << 15, MOST_SEGMENTS = 256, FEW_OUTPUTS = 64, TREE_POINTS = 64, TREE_LOCAL = 128, ITEMS_PER_UNIT = 16 };
 
 /* How a reduction is laid out; from the plan's extents only. */
 typedef struct layout {
@@ -168,10 +160,8 @@ static tn_status launch_reduce(tn__plan *p)
     const int64_t units = (l.columns ? l.outputs / l.column_count * vectors : l.outputs) * l.segments;
     const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT;
     const int64_t per = p->deep ? (units + items - 1) / items : 1;
-    uint64_t local = (uint64_t)p->local;
-    if (!p->deep && !l.tree) local = tn__kernel_max_group(p->kernel) < ITEM_LOCAL ? tn__kernel_max_group(p->kernel) : ITEM_LOCAL;
-    uint64_t global = (uint64_t)((units + per - 1) / per);
-    global = l.tree ? (global < 4096 ? global : 4096) * local : (global + local - 1) / local * local;
+    const int64_t global = (units + per - 1) / per;
+    const uint64_t groups = (uint64_t)(global < 4096 ? global : 4096), local = (uint64_t)p->local; /* of trees */
     tn__argument_index(p, a, &count, l.outputs);
     tn__argument_index(p, a, &count, l.n);
     tn__argument_index(p, a, &count, l.ni);
@@ -183,7 +173,7 @@ static tn_status launch_reduce(tn__plan *p)
         tn__argument_index(p, a, &count, l.column_count);
     }
     for (int i = 0; i < 2; i++) a[count++] = (tn__argument){.buffer = p->scratch[i]};
-    TN__TRY(tn__launch(p->kernel, a, count, global, local));
+    TN__TRY(l.tree ? tn__launch(p->kernel, a, count, groups * local, local) : tn__launch_items(p, p->kernel, a, count, global));
     return l.segments > 1 ? launch_finish(p, &l, a, generated) : TN_OK;
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <tenon/ops.h>
 
-enum { ITEM_LOCAL = 64, ITEMS_PER_UNIT = 16, FEW_LINES = 1024, SHORT_SEGMENT = 1024, MOST_SHORT = 4096, LONG_SEGMENT = 16384 };
+enum { ITEMS_PER_UNIT = 16, FEW_LINES = 1024, SHORT_SEGMENT = 1024, MOST_SHORT = 4096, LONG_SEGMENT = 16384 };
 
 typedef struct tn__scan {
     const char *name;
@@ -147,10 +147,6 @@ static tn_status launch_one(tn__plan *p, tn__kernel *kernel, const shape *s, int
     const int64_t units = s->rows * ((s->columns + p->width - 1) / p->width) * segments;
     const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT;
     const int64_t per = p->deep ? (units + items - 1) / items : 1;
-    uint64_t local = 1, global = (uint64_t)((units + per - 1) / per);
-    if (!kernel) return tn_last_status();
-    if (!p->deep) local = tn__kernel_max_group(kernel) < ITEM_LOCAL ? tn__kernel_max_group(kernel) : ITEM_LOCAL;
-    global = (global + local - 1) / local * local;
     tn__argument_index(p, a, &count, s->n);
     tn__argument_index(p, a, &count, s->columns);
     tn__argument_index(p, a, &count, s->rows * s->columns);
@@ -160,7 +156,7 @@ static tn_status launch_one(tn__plan *p, tn__kernel *kernel, const shape *s, int
     tn__argument_index(p, a, &count, per);
     a[count++] = (tn__argument){.buffer = first};
     if (second) a[count++] = (tn__argument){.buffer = second};
-    return tn__launch(kernel, a, count, global, local);
+    return tn__launch_items(p, kernel, a, count, (units + per - 1) / per);
 }
 
 static tn_status launch(tn__plan *p)

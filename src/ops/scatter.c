@@ -19,12 +19,9 @@ static const struct way {
     int row;
     row_function *apply;
 } ways[] = {
-    [TN_COMBINE_LAST] = {TN__ROW_NONE, NULL},
-    [TN_COMBINE_SUM] = {TN__ROW_add, tn_add},
-    [TN_COMBINE_PROD] = {TN__ROW_mul, tn_mul},
-    [TN_COMBINE_MEAN] = {TN__ROW_add, tn_add},
-    [TN_COMBINE_AMAX] = {TN__ROW_maximum, tn_maximum},
-    [TN_COMBINE_AMIN] = {TN__ROW_minimum, tn_minimum},
+    [TN_COMBINE_LAST] = {TN__ROW_NONE, NULL},          [TN_COMBINE_SUM] = {TN__ROW_add, tn_add},
+    [TN_COMBINE_PROD] = {TN__ROW_mul, tn_mul},         [TN_COMBINE_MEAN] = {TN__ROW_add, tn_add},
+    [TN_COMBINE_AMAX] = {TN__ROW_maximum, tn_maximum}, [TN_COMBINE_AMIN] = {TN__ROW_minimum, tn_minimum},
 };
 
 typedef struct scatter {
@@ -35,7 +32,8 @@ typedef struct scatter {
     int axis;
 } scatter;
 
-static tn_tensor *look_up(const scatter *s, tn__lookup lookup, tn_tensor *key, tn_tensor *end, tn_tensor *table, const tn_shape *shape)
+static tn_tensor *look_up(const scatter *s, tn__lookup lookup, tn_tensor *key, tn_tensor *end, tn_tensor *table,
+                          const tn_shape *shape)
 {
     return tn__look_along(s->function, lookup, s->axis, key, end, table, shape);
 }
@@ -191,7 +189,8 @@ static tn_tensor *scatter_into(const scatter *s, tn_tensor *x, tn_tensor *index,
     for (int k = 0; fits && k < x->ndim; k++)
         fits = (k == s->axis || index->dim[k] <= x->dim[k]) && (src->ndim == 0 || index->dim[k] <= src->dim[k]);
     if (!fits)
-        return TN__NULL(TN_SHAPE, "%s: index %s and src %s for x %s; as many axes, index nowhere longer than src, and but for axis %d than x",
+        return TN__NULL(TN_SHAPE,
+                        "%s: index %s and src %s for x %s; as many axes, index nowhere longer than src, and but for axis %d than x",
                         s->function, tn__shape_text(index->ndim, index->dim), tn__shape_text(src->ndim, src->dim),
                         tn__shape_text(x->ndim, x->dim), s->axis);
     if (index->numel == 0) return tn_clone(x);
@@ -248,8 +247,8 @@ static tn_tensor *slices_into(const scatter *s, tn_tensor *x, tn_tensor *index, 
     shape.dim[s->axis] = index->numel;
     const tn_shape own = tn__tensor_shape(src);
     if (src->ndim != 0 && !tn__shape_equal(&own, &shape))
-        return TN__NULL(TN_SHAPE, "%s: src %s for x %s and %lld indices along axis %d", s->function, tn__shape_text(own.ndim, own.dim),
-                        tn__shape_text(x->ndim, x->dim), (long long)index->numel, s->axis);
+        return TN__NULL(TN_SHAPE, "%s: src %s for x %s and %lld indices along axis %d", s->function,
+                        tn__shape_text(own.ndim, own.dim), tn__shape_text(x->ndim, x->dim), (long long)index->numel, s->axis);
     if (index->numel == 0 || (x->numel == 0 && x->dim[s->axis] > 0)) return tn_clone(x);
     index = tn_reshape(index, line);
     src = tn_expand(src, shape);
@@ -300,7 +299,8 @@ tn_tensor *tn_put(tn_tensor *x, tn_tensor *index, tn_tensor *src, bool accumulat
     tn_tensor *y = NULL;
     if (take_operands(&s, x, index, src, "src", &o)) {
         if (o.src->ndim != 0 && o.src->numel != o.index->numel)
-            (void)tn__fail(TN_SHAPE, "put: %lld indices and %lld elements of src", (long long)o.index->numel, (long long)o.src->numel);
+            (void)tn__fail(TN_SHAPE, "put: %lld indices and %lld elements of src", (long long)o.index->numel,
+                           (long long)o.src->numel);
         else {
             tn_tensor *flat = tn_reshape(o.x, TN_SHAPE(-1)), *at = tn_reshape(o.index, TN_SHAPE(-1));
             tn_tensor *from = o.src->ndim ? tn_reshape(o.src, TN_SHAPE(-1)) : o.src;

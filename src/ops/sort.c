@@ -7,7 +7,7 @@
 
 /* In elements: what is ranked at once, what a unit of the first kernel sorts, and what one of a merge puts out. Rounds of loops in an
  * item stay far below the 32,752 after which llvmpipe leaves them (docs/drivers.md). */
-enum { BLOCK = 16, DEEP_TILE = 1024, DEEP_SPAN = 1024, WIDE_SPAN = 16, ITEM_LOCAL = 64 };
+enum { BLOCK = 16, DEEP_TILE = 1024, DEEP_SPAN = 1024, WIDE_SPAN = 16 };
 
 /* ---- host ---- */
 
@@ -80,16 +80,12 @@ static tn_status launch_one(tn__plan *p, tn__kernel *kernel, const shape *s, int
     int count = tn__plan_arguments(p, a);
     const int64_t units = s->lines * ((s->n + elements - 1) / elements);
     const int64_t per = p->deep && s->n < elements ? elements / s->n : 1; /* short lines go together */
-    uint64_t local = 1, global = (uint64_t)((units + per - 1) / per);
-    if (!kernel) return tn_last_status();
-    if (!p->deep) local = tn__kernel_max_group(kernel) < ITEM_LOCAL ? tn__kernel_max_group(kernel) : ITEM_LOCAL;
-    global = (global + local - 1) / local * local;
     tn__argument_index(p, a, &count, s->n);
     tn__argument_index(p, a, &count, s->lines);
     tn__argument_index(p, a, &count, units);
     tn__argument_index(p, a, &count, per);
     memcpy(a + count, own, (size_t)owns * sizeof *own);
-    return tn__launch(kernel, a, count + owns, global, local);
+    return tn__launch_items(p, kernel, a, count + owns, (units + per - 1) / per);
 }
 
 static tn_status launch(tn__plan *p)
