@@ -52,7 +52,7 @@ tenon_suite(cache      pocl-cold  TIMEOUT 900 CACHE)
 tenon_suite(threads    host pocl  ASAN host TSAN host pocl  TIMEOUT 900)
 
 # operations
-tenon_suite(sweep      host pocl pocl-wide rusticl rusticl-deep  TIMEOUT 1500 COST 100)
+tenon_suite(sweep      host pocl pocl-wide rusticl rusticl-deep  TIMEOUT 3000 COST 100)
 tenon_suite(rows       host pocl rusticl  ASAN host)
 tenon_suite(oclgrind   oclgrind  TIMEOUT 1500 COST 90)
 tenon_suite(random     host pocl pocl-wide rusticl  TIMEOUT 1500 COST 80)

@@ -21,7 +21,7 @@ typedef struct row_case {
 
 /* Runs up to ROW_CASES cases of one dtype, layout and arity on the same operands, asked for together (one kernel), and tells
  * what is wrong; the number of faults. */
-enum { ROW_CASES = 8 };
+enum { ROW_CASES = 16 };
 int row_cases_run(const row_case *cases, int count);
 
 /* Elements a layout may have, and the values that casts are tried on. */
