@@ -149,7 +149,7 @@ static int table_index(pointer_table *t, tn__value *value, int pointer)
     return t->count++;
 }
 
-static tn_status make_table(tn__plan *head)
+tn_status tn__segments_table(tn__plan *head)
 {
     tn__free(head->pointers);
     head->pointers = tn__zalloc(sizeof *head->pointers);
@@ -263,7 +263,7 @@ tn_status tn__segments_generate(tn__plan *head)
     int64_t extra = 0;
     int segments = 0;
     const int width = lanes_of(head);
-    TN__TRY(make_table(head));
+    TN__TRY(tn__segments_table(head));
     for (tn__plan *p = head; p; p = p->next_segment, segments++)
         for (int k = 0; k < p->inputs_count + p->outputs_count; k++) {
             const int64_t at = k < p->inputs_count ? p->inputs[k].value->base + p->inputs[k].window.offset
