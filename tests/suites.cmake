@@ -30,6 +30,7 @@ tenon_suite(files      host pocl)
 tenon_suite(io         host pocl)
 tenon_suite(npz        host pocl  ASAN host)
 tenon_suite(torch      host pocl  ASAN host)
+tenon_suite(shards     host  ASAN host)
 tenon_suite(print      host pocl)
 
 # devices
