@@ -28,6 +28,9 @@ tenon_suite(errors     host pocl both none)
 tenon_suite(scope      host pocl)
 tenon_suite(files      host pocl)
 tenon_suite(io         host pocl)
+tenon_suite(npz        host pocl  ASAN host)
+tenon_suite(torch      host pocl  ASAN host)
+tenon_suite(shards     host  ASAN host)
 tenon_suite(print      host pocl)
 
 # devices
