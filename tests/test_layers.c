@@ -87,6 +87,29 @@ START_TEST(layers_are_those_of_pytorch)
 }
 END_TEST
 
+static tn_tensor *layer_again(tn_tensor *const *inputs, int count, void *user)
+{
+    return tn_module_forward_all(user, inputs, count);
+}
+
+static void check_gradients(const nn_case *c)
+{
+    if (!nn_has(c, "gx")) return;
+    tn_module *m = layer_with_state(c);
+    tn_tensor *const inputs[] = {nn_tensor(c, "x"), nn_tensor(c, "b")};
+    const int count = inputs[1] == TN_NONE ? 1 : 2;
+    for (int i = 0; i < count; i++) ck_ok(tn_set_requires_grad(inputs[i], true));
+    ck_ok(tn_gradcheck(layer_again, inputs, count, m, NULL));
+    tn_module_release(m);
+}
+
+START_TEST(gradients_of_layers_are_those_of_differences)
+{
+    TN_SKIP_IF(!test_is("host"), "in f64 on host, where it costs nothing");
+    nn_each("layer", 1, check_gradients);
+}
+END_TEST
+
 /* ---- what a new layer holds ---- */
 
 START_TEST(linear_is_filled_evenly_between_bounds_of_its_inputs)
@@ -391,10 +414,10 @@ START_TEST(an_index_beyond_the_embedding_is_refused)
 }
 END_TEST
 
-NN_MAIN("layers", layers_are_those_of_pytorch, linear_is_filled_evenly_between_bounds_of_its_inputs,
-        layers_without_inputs_or_outputs_work, an_embedding_begins_with_a_padding_row_of_zeros,
-        c50_dropout_has_the_same_mask_on_every_device, dropout_does_nothing_in_evaluation_and_all_with_p_of_1,
-        the_gradient_of_dropout_is_its_mask, activations_are_found_by_name,
+NN_MAIN("layers", layers_are_those_of_pytorch, gradients_of_layers_are_those_of_differences,
+        linear_is_filled_evenly_between_bounds_of_its_inputs, layers_without_inputs_or_outputs_work,
+        an_embedding_begins_with_a_padding_row_of_zeros, c50_dropout_has_the_same_mask_on_every_device,
+        dropout_does_nothing_in_evaluation_and_all_with_p_of_1, the_gradient_of_dropout_is_its_mask, activations_are_found_by_name,
         activations_have_the_settings_of_pytorch_if_none_are_given, identity_and_flatten_give_new_handles,
         an_empty_batch_leaves_the_statistics_alone, statistics_follow_batch_after_batch, many_batches_leave_nothing_pending_behind,
         one_value_for_each_channel_cannot_be_trained, norms_of_16_bits_are_computed_in_f32, layers_refuse_shapes_by_name,

@@ -139,6 +139,31 @@ START_TEST(gradients_of_losses_are_those_of_pytorch)
 }
 END_TEST
 
+static tn_tensor *loss_again(tn_tensor *const *inputs, int count, void *user)
+{
+    operands o = *(const operands *)user;
+    o.x = inputs[0];
+    if (count > 1) o.b = inputs[1];
+    return loss_of(&o);
+}
+
+static void check_gradients(const nn_case *c)
+{
+    operands o = operands_of(c);
+    if (c->number > 3 || !nn_has(c, "gx")) return; /* the first has no ties, zeros or infinities */
+    tn_tensor *const inputs[] = {o.x, o.b};
+    const int count = nn_has(c, "gb") ? 2 : 1;
+    for (int i = 0; i < count; i++) ck_ok(tn_set_requires_grad(inputs[i], true));
+    ck_ok(tn_gradcheck(loss_again, inputs, count, &o, NULL));
+}
+
+START_TEST(gradients_of_losses_are_those_of_differences)
+{
+    TN_SKIP_IF(!test_is("host"), "in f64 on host, where it costs nothing");
+    nn_each("loss", 1, check_gradients);
+}
+END_TEST
+
 /* ---- cross entropy ---- */
 
 /* C47: the logits of the case, and a label that has no share at all. */
@@ -294,7 +319,8 @@ START_TEST(the_log_tells_of_a_target_that_broadcasts)
 END_TEST
 
 NN_MAIN("losses", losses_are_those_of_pytorch, gradients_of_losses_are_those_of_pytorch,
-        c47_cross_entropy_is_finite_where_probabilities_are_not, cross_entropy_takes_labels_of_every_integer_dtype,
-        labels_that_are_no_class_are_refused, nll_loss_names_itself_for_a_bad_label, the_mean_of_nothing_is_nan_and_the_sum_is_0,
+        gradients_of_losses_are_those_of_differences, c47_cross_entropy_is_finite_where_probabilities_are_not,
+        cross_entropy_takes_labels_of_every_integer_dtype, labels_that_are_no_class_are_refused,
+        nll_loss_names_itself_for_a_bad_label, the_mean_of_nothing_is_nan_and_the_sum_is_0,
         losses_of_16_bits_are_computed_in_f32_and_rounded_once, losses_read_views_as_they_are_seen, losses_refuse_what_does_not_fit,
         a_target_on_another_device_is_named, the_log_tells_of_a_target_that_broadcasts)

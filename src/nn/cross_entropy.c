@@ -61,11 +61,17 @@ static bool start(classes *c, const char *name, tn_tensor *x, tn_tensor *target,
 
 /* ---- labels ---- */
 
-/* Labels of what is looked at, 0 elsewhere; one that is no class is reported. */
-static tn_tensor *places_of(const classes *c, tn_tensor *labels, tn_tensor *kept, int fault)
+/* Where a label counts. Made anew for each reader: one that several kernels read would take a launch of its own. */
+static tn_tensor *kept(const classes *c, tn_tensor *labels)
+{
+    return tn_ne(labels, tn_int(c->ignored));
+}
+
+/* Labels of what counts, 0 elsewhere; one that is no class is reported. */
+static tn_tensor *places_of(const classes *c, tn_tensor *labels, int fault)
 {
     const tn__lookup lookup = {.form = TN__PLACE, .count = c->count, .fault = -fault};
-    tn_tensor *key = tn_where(kept, labels, tn_int(0));
+    tn_tensor *key = tn_where(kept(c, labels), labels, tn_int(0));
     if (!key || key->numel == 0) return key;
     const tn_shape shape = tn__tensor_shape(key);
     return tn__record_lookup(c->loss.name, &lookup, key, NULL, c->logs, &shape, NULL);
@@ -79,12 +85,20 @@ static tn_tensor *share(const classes *c, tn_tensor *hit)
     return c->weight == TN_NONE ? y : tn_mul(y, along(c, c->weight));
 }
 
+/* What the mean divides by: how many labels count, or their weights. */
+static tn_tensor *total_of(const classes *c, tn_tensor *labels, int fault)
+{
+    tn_tensor *counts = kept(c, labels);
+    if (c->weight != TN_NONE) counts = tn_where(counts, tn_index_select(c->weight, 0, places_of(c, labels, fault)), tn_int(0));
+    return tn_sum(tn_cast(counts, c->logs->dtype), TN_ALL_AXES, false);
+}
+
 static tn_tensor *by_labels(classes *c, tn_tensor *labels, int fault)
 {
     labels = tn_cast(labels, TN_I64);
-    tn_tensor *kept = tn_ne(labels, tn_int(c->ignored)), *places = places_of(c, labels, kept, fault);
     tn_tensor *numbers = along(c, tn_arange(TN_I64, 0, (double)c->count, 1, tn_device_of(c->logs)));
-    tn_tensor *hit = tn_eq(tn_unsqueeze(places, c->axis), numbers), *looked_at = tn_unsqueeze(kept, c->axis);
+    tn_tensor *hit = tn_eq(tn_unsqueeze(places_of(c, labels, fault), c->axis), numbers);
+    tn_tensor *looked_at = tn_unsqueeze(kept(c, labels), c->axis);
     tn_tensor *terms = c->logs;
     if (c->smoothing > 0)
         terms = tn_mul(terms, share(c, hit));
@@ -96,8 +110,7 @@ static tn_tensor *by_labels(classes *c, tn_tensor *labels, int fault)
     if (c->loss.reduction == TN_REDUCE_NONE) return tn__loss_end(&c->loss, tn_neg(tn_sum(terms, TN_AXES(c->axis), false)));
     tn_tensor *sum = tn_neg(tn_sum(terms, TN_ALL_AXES, false));
     if (c->loss.reduction == TN_REDUCE_SUM) return tn__loss_end(&c->loss, sum);
-    tn_tensor *counts = c->weight == TN_NONE ? kept : tn_where(kept, tn_index_select(c->weight, 0, places), tn_int(0));
-    return tn__loss_end(&c->loss, tn_div(sum, tn_sum(tn_cast(counts, c->logs->dtype), TN_ALL_AXES, false)));
+    return tn__loss_end(&c->loss, tn_div(sum, total_of(c, labels, fault)));
 }
 
 static tn_tensor *of_labels(classes *c, tn_tensor *labels, int fault)
