@@ -78,3 +78,8 @@ tenon_suite(device_memory host pocl rusticl both oclgrind  ASAN host pocl TSAN h
 tenon_suite(device_programs pocl rusticl oclgrind  ASAN pocl)
 tenon_suite(tool       host pocl rusticl none oclgrind)
 tenon_suite(fuzz_io    host  ASAN host)
+
+# networks
+tenon_suite(modules    host pocl rusticl  ASAN host)
+tenon_suite(layers     host pocl rusticl  ASAN host)
+tenon_suite(losses     host pocl rusticl  ASAN host)
