@@ -75,3 +75,8 @@ tenon_suite(device_memory host pocl rusticl both oclgrind  ASAN host pocl TSAN h
 tenon_suite(device_programs pocl rusticl oclgrind  ASAN pocl)
 tenon_suite(tool       host pocl rusticl none oclgrind)
 tenon_suite(fuzz_io    host  ASAN host)
+
+# training
+tenon_suite(optimizers host pocl rusticl  ASAN host)
+tenon_suite(schedules  host  ASAN host)
+tenon_suite(checkpoint host pocl rusticl  ASAN host)

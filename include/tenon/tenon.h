@@ -13,6 +13,8 @@
 #include <tenon/tensor.h>
 #include <tenon/ops.h>
 #include <tenon/io.h>
+#include <tenon/optim.h>
+#include <tenon/checkpoint.h>
 #include <tenon/catalog.h>
 
 #endif
