@@ -114,6 +114,7 @@ struct tn__node {
     bool newly_read;           /* in this walk: by something that no run has computed yet */
     bool store;                /* in this walk: its result is to be stored */
     bool planned;              /* in this walk: a kernel that stores it is planned, */
+    bool awaited;              /* in this walk: another kernel reads what its kernel stores */
     int level;                 /* after this many others */
     int64_t weight;            /* operations of the expression it ends, itself counted */
     uint64_t bytes;            /* of the operands it keeps from being freed */

@@ -74,6 +74,7 @@ static tn_status push_visit(visits *v, tn__node *node, uint64_t stamp)
     node->level = 0;
     node->store = false;
     node->planned = false;
+    node->awaited = false;
     node->home = NULL;
     node->newly_read = false;
     v->list[v->count++] = (visit){node, 0};

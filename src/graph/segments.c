@@ -115,6 +115,22 @@ static void sort_by_level(tn__plan **first)
     *first = sorted;
 }
 
+/* What no other plan of the run waits for may wait itself: updates of parameters meet at the end. */
+static void put_off(tn__plan *first)
+{
+    int last = 0;
+    for (tn__plan *p = first; p; p = p->next) {
+        if (p->level > last) last = p->level;
+        for (int i = 0; i < p->inputs_count; i++)
+            if (p->inputs[i].value && p->inputs[i].value->node) p->inputs[i].value->node->awaited = true;
+    }
+    for (tn__plan *p = first; p; p = p->next) {
+        bool awaited = !is_flat(p);
+        for (int o = 0; o < p->outputs_count; o++) awaited = awaited || p->outputs[o].value->node->awaited;
+        if (!awaited) p->level = last;
+    }
+}
+
 /* Adds what p points to, unless there would be more than `most`. */
 static bool add_pointers(pointer_table *t, const tn__plan *p, int most)
 {
@@ -162,6 +178,7 @@ static void join_to(tn__plan *head)
 
 void tn__join_segments(tn__plan **first)
 {
+    put_off(*first);
     sort_by_level(first);
     for (tn__plan *head = *first; head; head = head->next)
         if (is_flat(head)) join_to(head);
