@@ -83,3 +83,7 @@ tenon_suite(fuzz_io    host  ASAN host)
 tenon_suite(modules    host pocl rusticl  ASAN host)
 tenon_suite(layers     host pocl rusticl  ASAN host)
 tenon_suite(losses     host pocl rusticl  ASAN host)
+# training
+tenon_suite(optimizers host pocl rusticl  ASAN host)
+tenon_suite(schedules  host  ASAN host)
+tenon_suite(checkpoint host pocl rusticl  ASAN host)

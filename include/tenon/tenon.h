@@ -15,6 +15,8 @@
 #include <tenon/io.h>
 #include <tenon/loss.h>
 #include <tenon/nn.h>
+#include <tenon/optim.h>
+#include <tenon/checkpoint.h>
 #include <tenon/catalog.h>
 
 #endif

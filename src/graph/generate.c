@@ -176,6 +176,7 @@ static void put_apply(tn__generator *g, const tn__step *step)
     enum { WORDS = sizeof words / sizeof words[0] };
     char names[WORDS][48];
     const char *list[WORDS];
+    if (g->macros.failed) return;
     for (int i = 0; i < WORDS; i++) {
         list[i] = names[i];
         if (i < 3)
