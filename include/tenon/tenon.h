@@ -13,5 +13,6 @@
 #include <tenon/ops.h>
 #include <tenon/io.h>
 #include <tenon/catalog.h>
+#include <tenon/data.h>
 
 #endif
