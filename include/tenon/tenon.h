@@ -14,5 +14,6 @@
 #include <tenon/io.h>
 #include <tenon/catalog.h>
 #include <tenon/data.h>
+#include <tenon/progress.h>
 
 #endif
