@@ -2,6 +2,7 @@
  * nothing is ever pending. */
 #include "bones.h"
 #include "graph/graph.h"
+#include "support/derive.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -386,30 +387,20 @@ START_TEST(bone_10_segments_read_what_segments_and_structured_operations_of_the_
 }
 END_TEST
 
-static int hooked;
-static const char *hook_names[8];
-static tn_tensor *hook_out;
-
-static void hook(const tn__op *op, const tn__row *row, tn_tensor *const *operands, int count, tn_tensor *out)
-{
-    if (hooked < 8) hook_names[hooked] = row ? row->name : op->name;
-    hooked++;
-    hook_out = out;
-    for (int i = 0; i < count; i++) ck_assert_ptr_nonnull(operands[i]);
-}
-
 START_TEST(bone_10_recording_calls_one_hook_with_the_operation_and_its_operands)
 {
     tn_tensor *x = counted(4);
-    hooked = 0;
-    tn__set_record_hook(hook);
-    tn_tensor *y = tn_add(x, x), *z = tn_softmax(y, 0), *w = tn_sum(z, TN_ALL_AXES, false);
-    tn__set_record_hook(NULL);
-    ck_assert_int_eq(hooked, 3);
-    ck_assert_str_eq(hook_names[0], "add");
-    ck_assert_str_eq(hook_names[1], "softmax");
-    ck_assert_str_eq(hook_names[2], "sum");
-    ck_assert_ptr_eq(hook_out, w);
+    derive_watch();
+    tn_tensor *y = tn_add(x, x);
+    ck_assert_str_eq(seen.derivative->name, "add");
+    tn_tensor *z = tn_softmax(y, 0);
+    ck_assert_str_eq(seen.derivative->name, "softmax");
+    ck_assert_ptr_eq(seen.operand[0], y);
+    tn_tensor *w = tn_sum(z, TN_ALL_AXES, false);
+    derive_watch_end();
+    ck_assert_str_eq(seen.derivative->name, "sum");
+    ck_assert_int_eq(seen.count, 3);
+    ck_assert_ptr_eq(seen.out, w);
     ck_assert_ptr_null(x->gradient); /* the slot is there from the start */
     ck_assert_ptr_null(w->gradient);
 }
@@ -449,7 +440,7 @@ START_TEST(bone_12_every_row_of_the_table_is_complete)
         ck_assert_msg(r->name && *r->name && r->arity >= 1 && r->arity <= 3, "row %d", i);
         ck_assert_msg(r->text[0] || r->text[1] || r->text[2], "%s: no text", r->name);
         ck_assert_msg(r->low < r->high && r->ulp >= 0, "%s: no test range", r->name);
-        ck_assert_msg(!r->gradient || r->text[0], "%s: a gradient without floats", r->name);
+        ck_assert_msg(!r->derivative.gradient || r->text[0], "%s: a gradient without floats", r->name);
         for (int k = 0; k < i; k++) ck_assert_msg(strcmp(tn__rows[k].name, r->name) != 0, "%s: twice", r->name);
         for (int k = 0; k < 3; k++) /* macros only: no C operator, no call of a library function */
             ck_assert_msg(!r->text[k] || !strpbrk(r->text[k], "+*/%<>=&|^?:;{}"), "%s: \"%s\"", r->name, r->text[k]);

@@ -1,6 +1,7 @@
 /* The library against NumPy and PyTorch: operands and results made by tests/data/reference/generate.py, run on host. */
 #include "bones.h"
 #include "graph/rows.h"
+#include "support/derive.h"
 #include "support/row_cases.h"
 
 #include "support/reference.h"
@@ -163,12 +164,12 @@ static void run_gradient(const char *name, const title *t, tn_tensor *want)
 {
     static const char *const letters[] = {"a", "b", "c"}, *const gradients[] = {"p", "q", "r"};
     const tn__row *row = tn__row_find(t->part[1]);
-    ck_assert_msg(row && row->gradient, "no row with a gradient is called %s", t->part[1]);
+    ck_assert_msg(row && row->derivative.gradient, "no row with a gradient is called %s", t->part[1]);
     tn_tensor *x[3] = {0}, *g[3] = {0};
     double distance[MOST_ELEMENTS];
     for (int i = 0; i < MOST_ELEMENTS; i++) distance[i] = 1e-13;
     for (int k = 0; k < row->arity; k++) x[k] = sibling(name, letters[k]);
-    ck_ok(row->gradient(x, want, sibling(name, "u"), g));
+    ck_ok(row_gradient(row, x, want, sibling(name, "u"), g));
     for (int k = 0; k < row->arity; k++) {
         compare(name, ck_made(g[k]), sibling(name, gradients[k]), (bound){.ulps = 256, .distance = distance});
         tn_release(g[k]);

@@ -6,6 +6,7 @@
 #define TN_VERSION_MINOR 1
 #define TN_VERSION_PATCH 0
 
+#include <tenon/autograd.h>
 #include <tenon/base.h>
 #include <tenon/dtype.h>
 #include <tenon/device.h>

@@ -1,13 +1,16 @@
 #include "core/scope.h"
 #include "base/alloc.h"
 #include "base/platform.h"
+#include "core/derive.h"
 #include <string.h>
+#include <tenon/autograd.h>
 
 typedef struct tn__frame tn__frame;
 struct tn__frame {
     tn__frame *parent;
     int depth;
     tn_tensor *newest;
+    bool no_grad, before; /* pop puts the switch of gradients back to what it was before */
     tn_status code; /* of the first failure */
     char sentence[512];
 };
@@ -33,6 +36,15 @@ tn_scope tn_scope_push(void)
     f->depth = top ? top->depth + 1 : 1;
     top = f;
     return (tn_scope){.depth = f->depth};
+}
+
+tn_scope tn_scope_push_no_grad(void)
+{
+    const tn_scope scope = tn_scope_push();
+    if (scope.depth <= 0) return scope;
+    top->no_grad = true;
+    top->before = tn__derive_enable(false);
+    return scope;
 }
 
 static void link_to(tn__frame *f, tn_tensor *x)
@@ -114,6 +126,7 @@ tn_status tn_scope_pop(tn_scope scope)
     while (top && top->depth >= scope.depth) { /* the outermost one's first failure came first or is its own */
         tn__frame *f = top;
         release_handles(f);
+        if (f->no_grad) (void)tn__derive_enable(f->before);
         if (f->code != TN_OK) {
             code = f->code;
             memcpy(sentence, f->sentence, sizeof sentence);

@@ -1,4 +1,5 @@
 #include "core/tensor.h"
+#include "core/derive.h"
 #include "base/alloc.h"
 #include "base/platform.h"
 #include "core/scope.h"
@@ -173,6 +174,7 @@ tn_tensor *tn_retain(tn_tensor *x)
 void tn__tensor_unref(tn_tensor *x)
 {
     if (atomic_fetch_sub_explicit(&x->references, 1, memory_order_acq_rel) != 1) return;
+    tn__derive_free(x->gradient);
     tn__storage_release(x->storage);
     tn__free(x);
     atomic_fetch_sub_explicit(&live_handles, 1, memory_order_relaxed);

@@ -81,7 +81,7 @@ tn_tensor *tn_view(tn_tensor *x, tn_shape shape)
     if (!tn__view_strides(x, &shape, stride))
         return TN__NULL(TN_SHAPE, "view: %s with strides %s has no view of shape %s; reshape copies",
                         tn__shape_text(x->ndim, x->dim), tn__shape_text(x->ndim, x->stride), tn__shape_text(shape.ndim, shape.dim));
-    return tn__view_as(x, &shape, stride);
+    return tn__viewed(&tn__derive_reshape, NULL, x, tn__view_as(x, &shape, stride));
 }
 
 /* Turns a list of axes into a mask; repeated axes are an error. */
@@ -117,7 +117,7 @@ tn_tensor *tn_squeeze(tn_tensor *x, tn_axes axes)
     tn_tensor *y = tn__tensor_alias(x);
     for (int a = x->ndim - 1; y && a >= 0; a--)
         if ((mask & (1u << a)) && x->dim[a] == 1) drop_axis(y, a);
-    return y;
+    return tn__viewed(&tn__derive_reshape, NULL, x, y);
 }
 
 tn_tensor *tn_unsqueeze(tn_tensor *x, int axis)
@@ -133,20 +133,27 @@ tn_tensor *tn_unsqueeze(tn_tensor *x, int axis)
     y->dim[a] = 1;
     y->stride[a] = a + 1 < y->ndim ? y->stride[a + 1] * y->dim[a + 1] : 1;
     y->weak = false;
-    return y;
+    return tn__viewed(&tn__derive_reshape, NULL, x, y);
+}
+
+tn_tensor *tn__permuted(tn_tensor *x, const tn__permute_attributes *order)
+{
+    tn_tensor *y = tn__tensor_alias(x);
+    for (int i = 0; y && i < x->ndim; i++) {
+        y->dim[i] = x->dim[order->axis[i]];
+        y->stride[i] = x->stride[order->axis[i]];
+    }
+    return tn__viewed(&tn__derive_permute, order, x, y);
 }
 
 tn_tensor *tn_transpose(tn_tensor *x, int a, int b)
 {
     TENSOR_OR_NULL(x, "transpose");
     const int i = tn__axis(a, x->ndim, "transpose"), j = i < 0 ? -1 : tn__axis(b, x->ndim, "transpose");
-    tn_tensor *y = j < 0 ? NULL : tn__tensor_alias(x);
-    if (!y) return NULL;
-    y->dim[i] = x->dim[j];
-    y->dim[j] = x->dim[i];
-    y->stride[i] = x->stride[j];
-    y->stride[j] = x->stride[i];
-    return y;
+    if (j < 0) return NULL;
+    tn__permute_attributes order;
+    for (int k = 0; k < x->ndim; k++) order.axis[k] = k == i ? j : k == j ? i : k;
+    return tn__permuted(x, &order);
 }
 
 tn_tensor *tn_permute(tn_tensor *x, tn_axes axes)
@@ -155,13 +162,9 @@ tn_tensor *tn_permute(tn_tensor *x, tn_axes axes)
     TENSOR_OR_NULL(x, "permute");
     if (axes.count != x->ndim) return TN__NULL(TN_AXIS, "permute: %d axes given for a tensor of %d", axes.count, x->ndim);
     if (tn__axes_mask(&axes, x->ndim, "permute", &mask) != TN_OK) return NULL;
-    tn_tensor *y = tn__tensor_alias(x);
-    for (int i = 0; y && i < x->ndim; i++) {
-        const int a = axes.axis[i] < 0 ? axes.axis[i] + x->ndim : axes.axis[i];
-        y->dim[i] = x->dim[a];
-        y->stride[i] = x->stride[a];
-    }
-    return y;
+    tn__permute_attributes order;
+    for (int i = 0; i < x->ndim; i++) order.axis[i] = axes.axis[i] < 0 ? axes.axis[i] + x->ndim : axes.axis[i];
+    return tn__permuted(x, &order);
 }
 
 /* Python's rule for one bound: counted from the end when negative, clamped to [low, n - 1 or n]. */
@@ -194,7 +197,7 @@ tn_tensor *tn_slice(tn_tensor *x, int axis, int64_t start, int64_t stop, int64_t
     if (count > 0) y->offset += first * x->stride[a];
     y->stride[a] = count > 1 ? x->stride[a] * step : x->stride[a];
     tn__tensor_renumber(y);
-    return y;
+    return tn__viewed(&tn__derive_slice, &(tn__slice_attributes){a, first, count, step}, x, y);
 }
 
 tn_tensor *tn_select(tn_tensor *x, int axis, int64_t index)
@@ -211,7 +214,7 @@ tn_tensor *tn_select(tn_tensor *x, int axis, int64_t index)
     y->offset += i * x->stride[a];
     drop_axis(y, a);
     tn__tensor_renumber(y);
-    return y;
+    return tn__viewed(&tn__derive_select, &(tn__slice_attributes){a, i, 1, 1}, x, y);
 }
 
 void tn__expand_strides(const tn_tensor *x, const tn_shape *shape, int64_t *stride)
@@ -235,7 +238,7 @@ tn_tensor *tn_expand(tn_tensor *x, tn_shape shape)
         return TN__NULL(TN_SHAPE, "expand: %s does not expand to %s", tn__shape_text(own.ndim, own.dim),
                         tn__shape_text(shape.ndim, shape.dim));
     tn__expand_strides(x, &full, stride);
-    return tn__view_as(x, &full, stride);
+    return tn__viewed(&tn__derive_identity, NULL, x, tn__view_as(x, &full, stride));
 }
 
 tn_tensor *tn_flip(tn_tensor *x, tn_axes axes)
@@ -249,7 +252,7 @@ tn_tensor *tn_flip(tn_tensor *x, tn_axes axes)
         y->offset += (x->dim[a] - 1) * x->stride[a];
         y->stride[a] = -x->stride[a];
     }
-    return y;
+    return tn__viewed(&tn__derive_flip, &(tn__flip_attributes){mask}, x, y);
 }
 
 bool tn__view_dense(const tn_tensor *x)

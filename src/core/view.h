@@ -2,7 +2,7 @@
 #ifndef TN__VIEW_H
 #define TN__VIEW_H
 
-#include "core/tensor.h"
+#include "core/derive.h"
 
 /* A list of axes as a mask; TN_ALL_AXES is all; out of range or repeated: an AXIS error. */
 tn_status tn__axes_mask(const tn_axes *axes, int ndim, const char *function, uint32_t *mask);
@@ -14,6 +14,9 @@ bool tn__view_strides(const tn_tensor *x, const tn_shape *shape, int64_t *stride
 tn_tensor *tn__view_as(tn_tensor *x, const tn_shape *shape, const int64_t *stride);
 /* x as seen with a larger shape (stride 0 on repeated axes); shapes are known to fit. */
 void tn__expand_strides(const tn_tensor *x, const tn_shape *shape, int64_t *stride);
+
+/* Axes in another order. */
+tn_tensor *tn__permuted(tn_tensor *x, const tn__permute_attributes *order);
 
 /* Covers a gap-free range of its storage exactly once, in some order of axes and all forwards. */
 bool tn__view_dense(const tn_tensor *x);

@@ -17,7 +17,8 @@ tn_tensor *tn_movedim(tn_tensor *x, tn_axes from, tn_axes to)
         return TN__NULL(TN_AXIS, "movedim: %d axes go to %d places", from.count, to.count);
     if (tn__axes_mask(&from, x->ndim, "movedim", &taken) != TN_OK || tn__axes_mask(&to, x->ndim, "movedim", &placed) != TN_OK)
         return NULL;
-    int source[TN_MAX_AXES];
+    tn__permute_attributes order;
+    int *const source = order.axis;
     for (int i = 0; i < from.count; i++)
         source[to.axis[i] < 0 ? to.axis[i] + x->ndim : to.axis[i]] = from.axis[i] < 0 ? from.axis[i] + x->ndim : from.axis[i];
     for (int a = 0, next = 0; a < x->ndim; a++) { /* the others fill the places left, in order */
@@ -25,12 +26,7 @@ tn_tensor *tn_movedim(tn_tensor *x, tn_axes from, tn_axes to)
         while (taken & (1u << next)) next++;
         source[a] = next++;
     }
-    tn_tensor *y = tn__tensor_alias(x);
-    for (int a = 0; y && a < x->ndim; a++) {
-        y->dim[a] = x->dim[source[a]];
-        y->stride[a] = x->stride[source[a]];
-    }
-    return y;
+    return tn__permuted(x, &order);
 }
 
 tn_tensor *tn_broadcast_to(tn_tensor *x, tn_shape shape)
@@ -62,7 +58,7 @@ tn_tensor *tn_diagonal(tn_tensor *x, int64_t offset, int axis1, int axis2)
     y->stride[k] = x->stride[a] + x->stride[b];
     y->ndim = k + 1;
     tn__tensor_renumber(y);
-    return y;
+    return tn__viewed(&tn__derive_diagonal, &(tn__diagonal_attributes){offset, a, b}, x, y);
 }
 
 tn_tensor *tn_unfold(tn_tensor *x, int axis, int64_t size, int64_t step)
@@ -83,7 +79,8 @@ tn_tensor *tn_unfold(tn_tensor *x, int axis, int64_t size, int64_t step)
     stride[shape.ndim++] = x->stride[a];
     shape.dim[a] = (n - size) / step + 1;
     if (shape.dim[a] > 1) stride[a] *= step;
-    return tn__shape_numel(&shape, tn_dtype_size(x->dtype), &count, "unfold") == TN_OK ? tn__view_as(x, &shape, stride) : NULL;
+    if (tn__shape_numel(&shape, tn_dtype_size(x->dtype), &count, "unfold") != TN_OK) return NULL;
+    return tn__viewed(&tn__derive_unfold, &(tn__unfold_attributes){a, size, step}, x, tn__view_as(x, &shape, stride));
 }
 
 /* The lowest and the highest place of a window; false when one is outside the storage. */
@@ -115,7 +112,10 @@ tn_tensor *tn_as_strided(tn_tensor *x, tn_shape shape, tn_shape strides, int64_t
                         tn__shape_text(shape.ndim, shape.dim), tn__shape_text(strides.ndim, strides.dim), offset, count);
     tn_tensor *y = tn__view_as(x, &shape, strides.dim);
     if (y) y->offset = offset;
-    return y;
+    tn__strided_attributes window = {.shape = shape, .offset = offset, .x_offset = x->offset, .count = count};
+    memcpy(window.stride, strides.dim, sizeof window.stride);
+    memcpy(window.x_stride, x->stride, sizeof window.x_stride);
+    return tn__viewed(&tn__derive_as_strided, &window, x, y);
 }
 
 /* ---- pieces ---- */

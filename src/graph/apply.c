@@ -220,8 +220,7 @@ tn_tensor *tn__elementwise(const tn__row *row, tn_tensor *const *operands)
         if (moved[i]) use[i] = moved[i];
     if (device) out = record_row(row, use, device);
     for (int i = 0; i < row->arity; i++) tn_release(moved[i]);
-    tn__recorded(&tn__op_row, row, operands, row->arity, out);
-    return out;
+    return tn__recorded(&row->derivative, NULL, operands, row->arity, out);
 }
 
 tn_tensor *tn__cast(tn_tensor *x, tn_dtype dtype, bool fixed)

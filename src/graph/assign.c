@@ -171,9 +171,11 @@ tn_status tn_assign(tn_tensor *x, tn_tensor *src)
                         tn__tensor_device(src)->name, device->name);
     if (x->numel == 0) return TN_OK;
     if (tn__device_foreign(device)) return tn__device_check(device);
+    TN__TRY(tn__derive_assign(x, src));
     tn__expand_strides(src, &want, stride);
-    if (tn__tensor_covers(x) && !x->storage->wrapped) return replace_value(x, src, stride);
-    return write_part(x, src, stride);
+    TN__TRY(tn__tensor_covers(x) && !x->storage->wrapped ? replace_value(x, src, stride) : write_part(x, src, stride));
+    tn__derive_assigned(x, src);
+    return TN_OK;
 }
 
 tn_status tn_write(tn_tensor *x, const void *data, size_t bytes)

@@ -1,17 +1,24 @@
-/* The gradient functions the rows name: C over public operations, defined in ops/gradients*.c. Each writes one gradient per
- * operand, of the operand's shape after broadcasting back, NULL where none flows. */
+/* The gradient functions the tables name. */
 #ifndef TN__GRADIENTS_H
 #define TN__GRADIENTS_H
 
-#include "core/tensor.h"
-
-typedef tn_status (*tn__gradient)(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
+#include "core/derive.h"
 
 /* One for each name in the tables; a name may stand there several times. */
 #define EW(name, arity, inputs, result, f, i, b, gradient, ...) \
-    tn_status tn__grad_##gradient(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
+    void tn__grad_##gradient(const tn__backward *back);
 #include "tables/elementwise.def"
 #undef EW
+#define RED(name, result, init_f, init_i, combine_f, combine_i, gradient, saves) void tn__grad_##gradient(const tn__backward *back);
+#include "tables/reductions.def"
+#undef RED
+#define SCAN(name, result, init_f, init_i, combine_f, combine_i, gradient, saves) void tn__grad_##gradient(const tn__backward *back);
+#include "tables/scans.def"
+#undef SCAN
+#define PHASES(name, list, gradient, saves) void tn__grad_##gradient(const tn__backward *back);
+#include "tables/phases.def"
+#undef PHASES
 #define tn__grad_none NULL
+void tn__grad_missing(const tn__backward *back);
 
 #endif

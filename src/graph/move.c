@@ -240,7 +240,7 @@ tn_tensor *tn_to(tn_tensor *x, const char *name)
     if (!name) return (void)tn__fail_null("to", "device"), NULL;
     tn__device *device = tn__device_use(name);
     if (!device) return NULL;
-    return device == tn__tensor_device(x) ? tn__tensor_alias(x) : tn__move(x, device);
+    return tn__viewed(&tn__derive_identity, NULL, x, device == tn__tensor_device(x) ? tn__tensor_alias(x) : tn__move(x, device));
 }
 
 tn_tensor *tn_host(tn_tensor *x)
@@ -254,16 +254,14 @@ tn_tensor *tn_contiguous(tn_tensor *x)
 {
     if (tn__tensor_check(x, "contiguous", "x") != TN_OK) return NULL;
     tn_tensor *y = tn__tensor_contiguous(x) ? tn__tensor_alias(x) : tn__cast(x, x->dtype, true);
-    tn__recorded(&tn__op_cast, NULL, &x, 1, y);
-    return y;
+    return tn__viewed(&tn__derive_identity, NULL, x, y);
 }
 
 tn_tensor *tn_clone(tn_tensor *x)
 {
     if (tn__tensor_check(x, "clone", "x") != TN_OK) return NULL;
     tn_tensor *y = tn__cast(x, x->dtype, false);
-    tn__recorded(&tn__op_cast, NULL, &x, 1, y);
-    return y;
+    return tn__viewed(&tn__derive_identity, NULL, x, y);
 }
 
 tn_tensor *tn_cast(tn_tensor *x, tn_dtype dtype)
@@ -272,19 +270,18 @@ tn_tensor *tn_cast(tn_tensor *x, tn_dtype dtype)
     if (!tn__dtype_valid(dtype)) return TN__NULL(TN_DTYPE, "cast: %d is no dtype", (int)dtype);
     tn_tensor *y = x->dtype == dtype ? tn__tensor_alias(x) : tn__cast(x, dtype, false);
     if (y && x->dtype == dtype) y->weak = false;
-    tn__recorded(&tn__op_cast, NULL, &x, 1, y);
-    return y;
+    return tn__viewed(&tn__derive_identity, NULL, x, y);
 }
 
 tn_tensor *tn_reshape(tn_tensor *x, tn_shape shape)
 {
     int64_t stride[TN_MAX_AXES];
     if (tn__tensor_check(x, "reshape", "x") != TN_OK || tn__view_infer(x, &shape, "reshape") != TN_OK) return NULL;
-    if (tn__view_strides(x, &shape, stride)) return tn__view_as(x, &shape, stride);
+    if (tn__view_strides(x, &shape, stride)) return tn__viewed(&tn__derive_reshape, NULL, x, tn__view_as(x, &shape, stride));
     tn_tensor *copy = tn__cast(x, x->dtype, true);
     if (!copy) return NULL;
     tn__shape_strides(shape.ndim, shape.dim, stride);
     tn_tensor *y = tn__view_as(copy, &shape, stride);
     tn_release(copy);
-    return y;
+    return tn__viewed(&tn__derive_reshape, NULL, x, y);
 }

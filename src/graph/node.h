@@ -6,7 +6,7 @@
 #ifndef TN__NODE_H
 #define TN__NODE_H
 
-#include "core/tensor.h"
+#include "core/derive.h"
 #include "device/device.h"
 
 #define TN__MAX_RESULTS 2
@@ -30,8 +30,7 @@ typedef struct tn__row {
     int inputs;                         /* TN__PROMOTE … */
     int result;                         /* TN__SAME, TN__TO_BOOL */
     const char *text[3];                /* float, integer, bool; NULL where not allowed */
-    tn_status (*gradient)(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
-    int saves;                          /* what the gradient reads: 1 operands, 2 the result */
+    tn__derivative derivative;
     double low, high;                   /* test range */
     double ulp;                         /* 0: exact */
     bool step;                          /* not continuous */
@@ -80,8 +79,7 @@ typedef struct tn__op {
     bool (*open)(const tn__node *node, int operand);
     /* May the result take a pending expression of its shape? */
     bool stores_expression;
-    tn_status (*gradient)(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
-    int saves;
+    tn__derivative derivative;
     double (*cost)(const tn__node *node); /* floating-point operations */
 } tn__op;
 
@@ -142,10 +140,6 @@ tn_tensor *tn__record(tn__node *node, tn__device *device, tn_dtype dtype, bool f
 /* While paused, TENON_EAGER does not run what this thread records. Calls nest. */
 void tn__eager_pause(void);
 void tn__eager_resume(void);
-/* Gradients plug in here: called for every recorded operation with its public operands. */
-typedef void (*tn__record_hook)(const tn__op *op, const tn__row *row, tn_tensor *const *operands, int count, tn_tensor *out);
-void tn__set_record_hook(tn__record_hook hook);
-void tn__recorded(const tn__op *op, const tn__row *row, tn_tensor *const *operands, int count, tn_tensor *out);
 
 /* Connects core with the device and graph layers; every entry to the library calls it. */
 void tn__graph_start(void);

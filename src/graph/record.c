@@ -7,19 +7,6 @@
 #include "graph/run.h"
 #include <string.h>
 
-static atomic_uintptr_t record_hook;
-
-void tn__set_record_hook(tn__record_hook hook)
-{
-    atomic_store(&record_hook, (uintptr_t)hook);
-}
-
-void tn__recorded(const tn__op *op, const tn__row *row, tn_tensor *const *operands, int count, tn_tensor *out)
-{
-    const tn__record_hook hook = (tn__record_hook)atomic_load_explicit(&record_hook, memory_order_acquire);
-    if (hook && out) hook(op, row, operands, count, out);
-}
-
 int64_t tn__node_count(const tn__node *node)
 {
     int64_t n = 1;

@@ -3,10 +3,6 @@
 #include "graph/gradients.h"
 #include <string.h>
 
-#define NONE 0
-#define IN 1
-#define OUT 2
-#define BOTH 3
 #define PROMOTE TN__PROMOTE
 #define REAL TN__REAL
 #define CHOOSE TN__CHOOSE
@@ -18,7 +14,7 @@
 
 const tn__row tn__rows[TN__ROWS] = {
 #define EW(name, arity, inputs, result, f, i, b, gradient, saves, low, high, ulp, shape) \
-    [TN__ROW_##name] = {#name, arity, inputs, result, {TEXT(f), TEXT(i), TEXT(b)}, tn__grad_##gradient, saves, low, high, ulp, shape},
+    [TN__ROW_##name] = {#name, arity, inputs, result, {TEXT(f), TEXT(i), TEXT(b)}, {#name, tn__grad_##gradient, TN__SAVES_##saves, 0}, low, high, ulp, shape},
 #include "tables/elementwise.def"
 #undef EW
 };

@@ -47,7 +47,7 @@ void tn__blocked_operand(tn__node *node, int i, tn_tensor *x, int columns);
 
 /* ---- gradients ---- */
 
-typedef tn_status tn__gradient_function(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
+typedef void tn__gradient_function(const tn__backward *back);
 tn__gradient_function tn__grad_cholesky, tn__grad_lower, tn__grad_lower_unit, tn__grad_det, tn__grad_slogdet, tn__grad_inv,
     tn__grad_solve;
 

@@ -1,4 +1,5 @@
 /* The catalogue of operations, from the tables. */
+#include "graph/gradients.h"
 #include "graph/rows.h"
 #include <string.h>
 #include <tenon/catalog.h>
@@ -94,7 +95,7 @@ bool tn_operation_at(int i, tn_operation *operation)
         .group = "elementwise",
         .arguments = special.arguments,
         .dtypes = dtypes_of(row),
-        .gradient = row->gradient != NULL,
+        .gradient = row->derivative.gradient != NULL && row->derivative.gradient != tn__grad_missing,
         .launches = "1, fused",
         .torch = special.torch,
     };

@@ -143,7 +143,7 @@ GRADIENT(cholesky)
     g[0] = tn_mul(tn_add(both, tn_transpose(both, -2, -1)), tn_float(0.5));
 }
 
-static const tn__op op_cholesky = {.name = "cholesky", TN__FACTOR, .gradient = tn__grad_cholesky, .saves = 2};
+static const tn__op op_cholesky = {.name = "cholesky", TN__FACTOR, .derivative = {"cholesky", tn__grad_cholesky, TN__SAVES_OUT, 0}};
 
 tn_tensor *tn_cholesky(tn_tensor *x, bool upper)
 {
@@ -151,6 +151,6 @@ tn_tensor *tn_cholesky(tn_tensor *x, bool upper)
     const tn_scope scope = tn_scope_push();
     tn_tensor *a = upper ? tn_transpose(x, -2, -1) : x;
     tn_tensor *y = a ? tn__factorize(&op_cholesky, TN__CHOLESKY, TN__FAULT_cholesky, a) : NULL;
-    tn__recorded(&op_cholesky, NULL, &a, 1, y);
+    tn__recorded(&op_cholesky.derivative, NULL, &a, 1, y);
     return tn__leave(scope, upper ? tn_transpose(y, -2, -1) : y);
 }

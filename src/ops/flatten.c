@@ -71,7 +71,7 @@ tn_tensor *tn_unflatten(tn_tensor *x, int axis, tn_shape sizes)
         stride[a + i] = s;
         s *= sizes.dim[i] > 0 ? sizes.dim[i] : 1;
     }
-    return tn__view_as(x, &shape, stride);
+    return tn__viewed(&tn__derive_reshape, NULL, x, tn__view_as(x, &shape, stride));
 }
 
 /* ---- at least so many axes ---- */
@@ -79,18 +79,18 @@ tn_tensor *tn_unflatten(tn_tensor *x, int axis, tn_shape sizes)
 tn_tensor *tn_atleast_1d(tn_tensor *x)
 {
     if (tn__tensor_check(x, "atleast_1d", "x") != TN_OK) return NULL;
-    return x->ndim ? tn__tensor_alias(x) : tn_unsqueeze(x, 0);
+    return x->ndim ? tn__viewed(&tn__derive_identity, NULL, x, tn__tensor_alias(x)) : tn_unsqueeze(x, 0);
 }
 
 tn_tensor *tn_atleast_2d(tn_tensor *x)
 {
     if (tn__tensor_check(x, "atleast_2d", "x") != TN_OK) return NULL;
-    return x->ndim == 0 ? tn_reshape(x, TN_SHAPE(1, 1)) : x->ndim == 1 ? tn_unsqueeze(x, 0) : tn__tensor_alias(x);
+    return x->ndim == 0 ? tn_reshape(x, TN_SHAPE(1, 1)) : x->ndim == 1 ? tn_unsqueeze(x, 0) : tn__viewed(&tn__derive_identity, NULL, x, tn__tensor_alias(x));
 }
 
 tn_tensor *tn_atleast_3d(tn_tensor *x)
 {
     if (tn__tensor_check(x, "atleast_3d", "x") != TN_OK) return NULL;
-    if (x->ndim >= 3) return tn__tensor_alias(x);
+    if (x->ndim >= 3) return tn__viewed(&tn__derive_identity, NULL, x, tn__tensor_alias(x));
     return x->ndim == 2 ? tn_unsqueeze(x, 2) : tn_reshape(x, TN_SHAPE(1, x->numel, 1));
 }

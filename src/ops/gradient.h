@@ -2,26 +2,26 @@
 #ifndef TN__OPS_GRADIENT_H
 #define TN__OPS_GRADIENT_H
 
+#include "core/derive.h"
 #include "graph/gradients.h"
 #include <tenon/ops.h>
 
-/* Sets g[i] to the gradient of operand in[i] of a row whose result is `out` and has the gradient `up`; of the result's shape, NULL
- * where none flows. */
-typedef void (*tn__gradient_body)(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g);
+/* GRADIENT(name) { … } defines tn__grad_name: it sets g[i] to the gradient of operand in[i] of an operation whose result is `out` and
+ * has the gradient `up`; of the result's shape, NULL where none flows. wanted[i] says whether anybody asks. */
+#define GRADIENT(name)                                                                                 \
+    static void name##_(const tn__backward *back, tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g); \
+    void tn__grad_##name(const tn__backward *back);                                                    \
+    void tn__grad_##name(const tn__backward *back)                                                     \
+    {                                                                                                  \
+        name##_(back, back->in, back->out[0], back->up[0], back->g);                                   \
+    }                                                                                                  \
+    static void name##_(const tn__backward *back, tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g)
 
-/* Runs it inside a scope for the intermediate values, sums each gradient over the axes along which its operand was broadcast, and
- * keeps it. */
-tn_status tn__gradient_run(tn__gradient_body body, tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream,
-                           tn_tensor **gradients);
+#define UNUSED (void)back, (void)in, (void)out, (void)up, (void)g
+#define WANTED(i) (back->operand[i].wanted)
 
-#define GRADIENT(name)                                                                                                \
-    static void name##_(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g);                          \
-    tn_status tn__grad_##name(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients) \
-    {                                                                                                                 \
-        return tn__gradient_run(name##_, operands, out, upstream, gradients);                                         \
-    }                                                                                                                 \
-    static void name##_(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_tensor **g)
-
-#define UNUSED (void)in, (void)out, (void)up, (void)g
+/* Calls d's gradient in a scope of its own, sums each gradient over the axes along which its operand was broadcast, casts it to the
+ * operand's dtype, and keeps it: back->g holds handles of the caller's, NULL where none flows or none is wanted. */
+tn_status tn__differentiate(const tn__derivative *d, const tn__backward *back);
 
 #endif

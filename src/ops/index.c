@@ -76,11 +76,77 @@ static tn_tensor *gather_along(const char *function, int fault, tn_tensor *x, in
     return tn__look_along(function, lookup, a, index, NULL, x, shape);
 }
 
-static tn_tensor *recorded(tn_tensor *x, tn_tensor *index, tn_tensor *y)
+/* How elements were found, for the way back. */
+typedef struct found {
+    int axis; /* of x with at least one axis */
+} found;
+
+/* x's shape with at least one axis. */
+static tn_shape with_axis(const tn_shape *shape)
+{
+    return shape->ndim ? *shape : TN_SHAPE(1);
+}
+
+static tn_tensor *zeros_like_operand(const tn__backward *back)
+{
+    return tn_zeros(back->up[0]->dtype, with_axis(&back->operand[0].shape), tn__tensor_device(back->up[0])->name);
+}
+
+static tn_tensor *shaped(const tn__backward *back, tn_tensor *y)
+{
+    return y ? tn_reshape(y, back->operand[0].shape) : NULL;
+}
+
+/* Each element's gradient is the sum of those of its copies. */
+static void gather_back(const tn__backward *back)
+{
+    const found *of = back->attributes;
+    tn_tensor *up = back->up[0], *index = back->in[1];
+    if (up->ndim == 0) up = tn_reshape(up, TN_SHAPE(1)), index = tn_reshape(index, TN_SHAPE(1));
+    back->g[0] = shaped(back, tn_scatter_add(zeros_like_operand(back), of->axis, index, up));
+}
+
+/* Index and x were broadcast beside the axis. */
+static void take_along_back(const tn__backward *back)
+{
+    const found *of = back->attributes;
+    tn_tensor *up = back->up[0], *index = back->in[1];
+    if (up->ndim == 0) up = tn_reshape(up, TN_SHAPE(1)), index = tn_reshape(index, TN_SHAPE(1));
+    tn_shape shape = up ? tn__tensor_shape(up) : TN_SHAPE();
+    if (up) index = tn_expand(index, shape);
+    shape.dim[of->axis] = with_axis(&back->operand[0].shape).dim[of->axis];
+    tn_tensor *zeros = up ? tn_zeros(up->dtype, shape, tn__tensor_device(up)->name) : NULL;
+    tn_tensor *y = tn_scatter_add(zeros, of->axis, index, up);
+    back->g[0] = back->operand[0].shape.ndim ? y : shaped(back, y);
+}
+
+static void index_select_back(const tn__backward *back)
+{
+    const found *of = back->attributes;
+    tn_shape shape = with_axis(&back->operand[0].shape);
+    tn_tensor *index = tn_reshape(back->in[1], TN_SHAPE(-1));
+    if (!index) return;
+    shape.dim[of->axis] = index->numel;
+    back->g[0] = shaped(back, tn_index_add(zeros_like_operand(back), of->axis, index, tn_reshape(back->up[0], shape)));
+}
+
+static void take_back(const tn__backward *back)
+{
+    back->g[0] = tn_put(tn_zeros(back->up[0]->dtype, back->operand[0].shape, tn__tensor_device(back->up[0])->name), back->in[1],
+                        back->up[0], true);
+}
+
+static const tn__derivative derive_gather = {"gather", gather_back, TN__SAVES_SECOND, sizeof(found)},
+                            derive_take_along = {"take_along_axis", take_along_back, TN__SAVES_SECOND, sizeof(found)},
+                            derive_index_select = {"index_select", index_select_back, TN__SAVES_SECOND, sizeof(found)},
+                            derive_take = {"take", take_back, TN__SAVES_SECOND, 0};
+
+static tn_tensor *recorded(const tn__derivative *d, tn_tensor *x, tn_tensor *index, int axis, tn_tensor *y)
 {
     tn_tensor *const operands[2] = {x, index};
-    tn__recorded(&tn__op_lookup, NULL, operands, 2, y);
-    return y;
+    if (!y) return NULL;
+    const found of = {axis < 0 ? axis + (x->ndim ? x->ndim : 1) : axis};
+    return tn__recorded(d, &of, operands, 2, y);
 }
 
 /* ---- gather ---- */
@@ -102,7 +168,7 @@ static tn_tensor *gather(tn_tensor *x, int axis, tn_tensor *index)
 tn_tensor *tn_gather(tn_tensor *x, int axis, tn_tensor *index)
 {
     tn__pair p;
-    tn_tensor *y = tn__pair_take("gather", x, "x", index, "index", &p) ? recorded(x, index, gather(p.a, axis, p.b)) : NULL;
+    tn_tensor *y = tn__pair_take("gather", x, "x", index, "index", &p) ? recorded(&derive_gather, x, index, axis, gather(p.a, axis, p.b)) : NULL;
     tn__pair_drop(&p);
     return y;
 }
@@ -127,8 +193,7 @@ static tn_tensor *take_along(tn_tensor *x, int axis, tn_tensor *index)
 tn_tensor *tn_take_along_axis(tn_tensor *x, tn_tensor *index, int axis)
 {
     tn__pair p;
-    tn_tensor *y = tn__pair_take("take_along_axis", x, "x", index, "index", &p) ? recorded(x, index, take_along(p.a, axis, p.b))
-                                                                                : NULL;
+    tn_tensor *y = tn__pair_take("take_along_axis", x, "x", index, "index", &p) ? recorded(&derive_take_along, x, index, axis, take_along(p.a, axis, p.b)) : NULL;
     tn__pair_drop(&p);
     return y;
 }
@@ -166,7 +231,7 @@ tn_tensor *tn_index_select(tn_tensor *x, int axis, tn_tensor *index)
     if (tn__pair_take("index_select", x, "x", index, "index", &p) && tn__index_check("index_select", p.b)) {
         tn_tensor *line = p.a->ndim ? tn__tensor_alias(p.a) : tn_reshape(p.a, TN_SHAPE(1));
         const int a = line ? tn__axis(axis, line->ndim, "index_select") : -1;
-        if (a >= 0) y = recorded(x, index, index_select("index_select", TN__FAULT_index_select, line, a, p.b));
+        if (a >= 0) y = recorded(&derive_index_select, x, index, a, index_select("index_select", TN__FAULT_index_select, line, a, p.b));
         tn_release(line);
     }
     tn__pair_drop(&p);
@@ -184,7 +249,7 @@ tn_tensor *tn_take(tn_tensor *x, tn_tensor *index)
     tn__pair p;
     tn_tensor *y = NULL;
     if (tn__pair_take("take", x, "x", index, "index", &p) && tn__index_check("take", p.b))
-        y = recorded(x, index, tn__take_flat("take", TN__FAULT_take, p.a, p.b));
+        y = recorded(&derive_take, x, index, 0, tn__take_flat("take", TN__FAULT_take, p.a, p.b));
     tn__pair_drop(&p);
     return y;
 }
@@ -214,7 +279,7 @@ tn_tensor *tn_searchsorted(tn_tensor *sorted, tn_tensor *values, bool right)
     tn__pair p;
     tn_tensor *y = NULL;
     if (tn__pair_promote("searchsorted", sorted, "sorted", values, "values", &p))
-        y = recorded(sorted, values, search("searchsorted", p.a, p.b, right));
+        y = search("searchsorted", p.a, p.b, right);
     tn__pair_drop(&p);
     return y;
 }
@@ -225,7 +290,7 @@ tn_tensor *tn_bucketize(tn_tensor *values, tn_tensor *boundaries, bool right)
     tn_tensor *y = NULL;
     if (tn__pair_promote("bucketize", boundaries, "boundaries", values, "values", &p)) {
         if (p.a->ndim == 1)
-            y = recorded(boundaries, values, search("bucketize", p.a, p.b, right));
+            y = search("bucketize", p.a, p.b, right);
         else
             (void)tn__fail(TN_SHAPE, "bucketize: boundaries %s; one axis", tn__shape_text(p.a->ndim, p.a->dim));
     }

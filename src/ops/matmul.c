@@ -1,4 +1,5 @@
 /* Matrix product over the last two axes, batches broadcast. */
+#include "ops/gradient.h"
 #include "ops/matmul.h"
 #include "base/alloc.h"
 #include "core/view.h"
@@ -319,6 +320,34 @@ static double cost(const tn__node *node)
     return 2.0 * (double)tn__node_count(node) * (double)node->dim[node->rank - 1];
 }
 
+/* ---- gradient ---- */
+
+/* x as a matrix, its first axes as one; of a vector a row or a column. */
+static tn_tensor *as_matrix(tn_tensor *x)
+{
+    return x ? tn_reshape(x, TN_SHAPE(-1, x->dim[x->ndim - 1])) : NULL;
+}
+
+/* Of C = A B: G Bᵀ and Aᵀ G. With one B for many A, the sum over them is part of one product. */
+GRADIENT(matmul)
+{
+    UNUSED;
+    tn_tensor *a = in[0], *b = in[1];
+    if (b->ndim == 1) up = tn_unsqueeze(up, -1), b = tn_unsqueeze(b, -1);
+    if (a->ndim == 1) up = tn_unsqueeze(up, -2), a = tn_unsqueeze(a, -2);
+    if (!up) return;
+    if (WANTED(0)) {
+        tn_tensor *whole = tn_matmul(up, tn_transpose(b, -2, -1));
+        g[0] = in[0]->ndim == 1 ? tn_squeeze(whole, TN_AXES(-2)) : whole;
+    }
+    if (WANTED(1)) {
+        const bool many = b->ndim == 2 && a->ndim > 2;
+        tn_tensor *left = many ? as_matrix(a) : a, *right = many ? as_matrix(up) : up;
+        tn_tensor *whole = tn_matmul(tn_transpose(left, -2, -1), right);
+        g[1] = in[1]->ndim == 1 ? tn_squeeze(whole, TN_AXES(-1)) : whole;
+    }
+}
+
 static const tn__op op_matmul = {.name = "matmul",
                                  .host = host_matmul,
                                  .arrange = arrange,
@@ -326,6 +355,7 @@ static const tn__op op_matmul = {.name = "matmul",
                                  .launch = launch,
                                  .open = open_operand,
                                  .stores_expression = true,
+                                 .derivative = {"matmul", tn__grad_matmul, TN__SAVES_IN, 0},
                                  .cost = cost};
 
 /* ---- public ---- */
@@ -413,9 +443,10 @@ tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b)
     if (tn__tensor_check(a, "matmul", "a") != TN_OK || tn__tensor_check(b, "matmul", "b") != TN_OK) return NULL;
     if (check_shapes(a, b) != TN_OK) return NULL;
     tn__device *device = tn__common_device("matmul", operands, 2, moved);
+    tn__derive_pause();
     if (device) out = matmul(moved[0] ? moved[0] : a, moved[1] ? moved[1] : b, device);
+    tn__derive_resume();
     tn_release(moved[0]);
     tn_release(moved[1]);
-    tn__recorded(&op_matmul, NULL, operands, 2, out);
-    return out;
+    return tn__recorded(&op_matmul.derivative, NULL, operands, 2, out);
 }

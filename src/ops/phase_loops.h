@@ -19,7 +19,7 @@
     JOIN(run_##row, S)(&a, n, t, 0);                     \
     r[k++] = JOIN(value_##row, S)(&a);
 /* x: the row; t: as many elements to work in */
-#define PHASES(name, list)                                              \
+#define PHASES(name, list, ...)                                         \
     static void JOIN(host_##name, S)(int64_t n, void *row, void *work)  \
     {                                                                   \
         T *x = row, *t = work, r[3];                                    \

@@ -8,13 +8,13 @@
 #include <tenon/ops.h>
 
 const tn__reduction tn__reductions[TN__REDUCTIONS] = {
-#define RED(name, result, init_f, init_i, combine_f, combine_i, gradient) \
+#define RED(name, result, init_f, init_i, combine_f, combine_i, gradient, saves) \
     [TN__RED_##name] = {#name,                                            \
                         TN__RESULT_##result,                              \
                         {#init_f, #init_i},                               \
                         {#combine_f, #combine_i},                         \
                         TN__RESULT_##result == TN__RESULT_INDEX,          \
-                        tn__grad_##gradient},
+                        {#name, tn__grad_##gradient, TN__SAVES_##saves, sizeof(tn__reduce_attributes)}},
 #include "tables/reductions.def"
 #undef RED
 };
@@ -231,12 +231,14 @@ static tn_tensor *record_reduce(const tn__reduction *row, tn_tensor *x, uint32_t
 /* Puts extents of 1 where axes were reduced. */
 static tn_tensor *with_kept_axes(tn_tensor *y, uint32_t mask, int ndim)
 {
+    tn__derive_pause();
     for (int a = 0; y && a < ndim; a++) {
         if (!(mask & (1u << a))) continue;
         tn_tensor *z = tn_unsqueeze(y, a);
         tn_release(y);
         y = z;
     }
+    tn__derive_resume();
     return y;
 }
 
@@ -272,20 +274,19 @@ static tn_tensor *reduce(const tn__reduction *row, tn_tensor *x, tn_axes axes, b
     if (row->result == TN__RESULT_SUM && kind != TN__FLOAT) from = to = kind == TN__UNSIGNED ? TN_U64 : TN_I64;
     if (row->result == TN__RESULT_TRUTH) from = to = TN_BOOL;
     if (row->result == TN__RESULT_INDEX) to = TN_I64;
-    if (x->numel == 0) return empty_result(row, x, mask, keepdim, from, to);
+    const tn__reduce_attributes attributes = {mask, keepdim};
+    if (x->numel == 0) return tn__recorded(&row->derivative, &attributes, &x, 1, empty_result(row, x, mask, keepdim, from, to));
     tn_tensor *source = from == x->dtype ? x : tn__cast(x, from, false);
     tn_tensor *y = source ? record_reduce(row, source, mask, to) : NULL;
     if (source != x) tn_release(source);
-    return keepdim ? with_kept_axes(y, mask, x->ndim) : y;
+    return tn__recorded(&row->derivative, &attributes, &x, 1, keepdim ? with_kept_axes(y, mask, x->ndim) : y);
 }
 
 /* The public reductions: one for each row. */
 #define RED(name, ...)                                                            \
     tn_tensor *tn_##name(tn_tensor *x, tn_axes axes, bool keepdim)                \
     {                                                                             \
-        tn_tensor *y = reduce(&tn__reductions[TN__RED_##name], x, axes, keepdim); \
-        tn__recorded(&ops[TN__RED_##name], NULL, &x, 1, y);                       \
-        return y;                                                                 \
+        return reduce(&tn__reductions[TN__RED_##name], x, axes, keepdim); \
     }
 #include "tables/reductions.def"
 #undef RED

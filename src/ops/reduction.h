@@ -10,8 +10,14 @@ typedef struct tn__reduction {
     const char *init[2]; /* float, integer */
     const char *combine[2];
     bool indexed; /* INDEX */
-    tn_status (*gradient)(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
+    tn__derivative derivative;
 } tn__reduction;
+
+/* What a reduction's gradient must know. */
+typedef struct tn__reduce_attributes {
+    uint32_t mask;
+    bool keepdim;
+} tn__reduce_attributes;
 enum { TN__RESULT_SUM, TN__RESULT_SAME, TN__RESULT_INDEX, TN__RESULT_TRUTH };
 enum {
 #define RED(name, ...) TN__RED_##name,

@@ -1,4 +1,5 @@
 /* Row kernels: phase lists along one axis (tables/phases.def). */
+#include "graph/gradients.h"
 #include "graph/rows.h"
 #include "ops/along.h"
 #include "ops/reduction.h"
@@ -16,6 +17,7 @@ struct tn__phase_list {
     const char *name;
     phase phases[MOST_PHASES];
     void (*host[2])(int64_t n, void *row, void *work); /* f32, f64: all phases over a row in its compute type */
+    tn__derivative derivative;                         /* attributes: the axis, an int */
 };
 
 /* ---- host: the same texts as C ---- */
@@ -26,14 +28,15 @@ struct tn__phase_list {
 static const struct tn__phase_list lists[] = {
 #define REDUCE(row, text) {&tn__reductions[TN__RED_##row], #text},
 #define MAP(text) {NULL, #text},
-#define PHASES(name, list) {#name, {list}, {host_##name##_f, host_##name##_d}},
+#define PHASES(name, list, gradient, saves) \
+    {#name, {list}, {host_##name##_f, host_##name##_d}, {#name, tn__grad_##gradient, TN__SAVES_##saves, sizeof(int)}},
 #include "tables/phases.def"
 #undef PHASES
 #undef MAP
 #undef REDUCE
 };
 enum {
-#define PHASES(name, list) LIST_##name,
+#define PHASES(name, ...) LIST_##name,
 #include "tables/phases.def"
 #undef PHASES
 };
@@ -199,7 +202,7 @@ static double cost(const tn__node *node)
 }
 
 static const tn__op ops[] = {
-#define PHASES(id, list)        \
+#define PHASES(id, ...)         \
     {.name = #id,               \
      .host = host_phases,       \
      .reordered = tn__along_reordered,    \
@@ -229,8 +232,7 @@ static tn_tensor *along_axis(const void *row, tn_tensor *x, int axis)
         y = tn__along_record(node, source, a);
     }
     tn_release(source);
-    tn__recorded(&ops[list - lists], NULL, &x, 1, y);
-    return y;
+    return tn__recorded(&list->derivative, &a, &x, 1, y);
 }
 
 tn_tensor *tn_softmax(tn_tensor *x, int axis)

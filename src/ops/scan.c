@@ -15,7 +15,7 @@ typedef struct tn__scan {
     int result;          /* RESULT_SUM … */
     const char *init[2]; /* float, integer */
     const char *combine[2];
-    tn_status (*gradient)(tn_tensor *const *operands, tn_tensor *out, tn_tensor *upstream, tn_tensor **gradients);
+    tn__derivative derivative; /* attributes: the axis, an int */
     void (*host[TN__COMPUTES])(int64_t n, void *line); /* in place, over a line in its compute type */
 } tn__scan;
 enum { RESULT_SUM, RESULT_SAME, RESULT_REAL };
@@ -44,12 +44,12 @@ enum { RESULT_SUM, RESULT_SAME, RESULT_REAL };
 #undef E
 
 static const tn__scan scans[] = {
-#define SCAN(name, result, init_f, init_i, combine_f, combine_i, gradient) \
+#define SCAN(name, result, init_f, init_i, combine_f, combine_i, gradient, saves) \
     {#name,                                                                \
      RESULT_##result,                                                      \
      {#init_f, #init_i},                                                   \
      {#combine_f, #combine_i},                                             \
-     tn__grad_##gradient,                                                  \
+     {#name, tn__grad_##gradient, TN__SAVES_##saves, sizeof(int)},                \
      {scan_##name##_f, scan_##name##_d, scan_##name##_i, scan_##name##_u, scan_##name##_l, scan_##name##_m}},
 #include "tables/scans.def"
 #undef SCAN
@@ -219,8 +219,7 @@ static tn_tensor *scan_along(const void *of_table, tn_tensor *x, int axis)
     if (source)
         y = x->numel == 0 ? tn_zeros(dtype, tn__tensor_shape(x), tn__tensor_device(x)->name) : record_scan(row, source, a);
     tn_release(source);
-    tn__recorded(&ops[row - scans], NULL, &x, 1, y);
-    return y;
+    return tn__recorded(&row->derivative, &a, &x, 1, y);
 }
 
 /* The public scans: one for each row. */

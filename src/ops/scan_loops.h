@@ -7,7 +7,7 @@
 #define TEXT(f, i) i
 #endif
 #define NO K(0) /* never called: the row takes no such operands */
-#define SCAN(name, result, init_f, init_i, combine_f, combine_i, gradient) \
+#define SCAN(name, result, init_f, init_i, combine_f, combine_i, ...)     \
     static void JOIN(scan_##name, S)(int64_t n, void *line)                \
     {                                                                      \
         E *x = line;                                                       \

@@ -30,7 +30,7 @@ GRADIENT(det)
     g[0] = times_inverse(in[0], tn_mul(up, out));
 }
 
-static const tn__op op_det = {.name = "det", TN__FACTOR, .gradient = tn__grad_det, .saves = 3};
+static const tn__op op_det = {.name = "det", TN__FACTOR, .derivative = {"det", tn__grad_det, TN__SAVES_BOTH, 0}};
 
 tn_tensor *tn_det(tn_tensor *x)
 {
@@ -38,7 +38,7 @@ tn_tensor *tn_det(tn_tensor *x)
     const tn_scope scope = tn_scope_push();
     tn_tensor *lu = tn__factorize(&op_det, TN__LU, TN__FAULT_NONE, x), *y = NULL;
     if (lu) y = tn_prod(tn_mul(diagonal_of(lu), signs_of(lu)), TN_AXES(-1), false);
-    tn__recorded(&op_det, NULL, &x, 1, y);
+    tn__recorded(&op_det.derivative, NULL, &x, 1, y);
     return tn__leave(scope, y);
 }
 
@@ -49,7 +49,7 @@ GRADIENT(slogdet)
     g[0] = times_inverse(in[0], up);
 }
 
-static const tn__op op_slogdet = {.name = "slogdet", TN__FACTOR, .gradient = tn__grad_slogdet, .saves = 1};
+static const tn__op op_slogdet = {.name = "slogdet", TN__FACTOR, .derivative = {"slogdet", tn__grad_slogdet, TN__SAVES_IN, 0}};
 
 tn_status tn_slogdet(tn_tensor *x, tn_tensor **sign, tn_tensor **logabsdet)
 {
@@ -62,7 +62,7 @@ tn_status tn_slogdet(tn_tensor *x, tn_tensor **sign, tn_tensor **logabsdet)
         made[0] = tn_prod(tn_mul(tn_sign(diagonal_of(lu)), signs_of(lu)), TN_AXES(-1), false);
         made[1] = tn_sum(tn_log(tn_abs(diagonal_of(lu))), TN_AXES(-1), false);
     }
-    tn__recorded(&op_slogdet, NULL, &x, 1, made[1]);
+    tn__recorded(&op_slogdet.derivative, NULL, &x, 1, made[1]);
     return tn__leave_all(scope, made, out, 2);
 }
 
@@ -94,7 +94,7 @@ GRADIENT(inv)
     g[0] = tn_neg(tn_matmul(tn_matmul(turned, up), turned));
 }
 
-static const tn__op op_inv[] = {{.name = "inv", TN__FACTOR, .gradient = tn__grad_inv, .saves = 2}, {.name = "inv", TN__SUBSTITUTE}};
+static const tn__op op_inv[] = {{.name = "inv", TN__FACTOR, .derivative = {"inv", tn__grad_inv, TN__SAVES_OUT, 0}}, {.name = "inv", TN__SUBSTITUTE}};
 
 tn_tensor *tn_inv(tn_tensor *x)
 {
@@ -102,7 +102,7 @@ tn_tensor *tn_inv(tn_tensor *x)
     const int64_t n = x->dim[x->ndim - 1];
     const tn_scope scope = tn_scope_push();
     tn_tensor *unit = tn_eye(x->dtype, n, n, 0, tn_device_of(x)), *y = unit ? solve_system(op_inv, TN__FAULT_inv, x, unit) : NULL;
-    tn__recorded(&op_inv[0], NULL, &x, 1, y);
+    tn__recorded(&op_inv[0].derivative, NULL, &x, 1, y);
     return tn__leave(scope, y);
 }
 
@@ -114,7 +114,7 @@ GRADIENT(solve)
     g[0] = tn_neg(tn_matmul(g[1], tn_transpose(out, -2, -1)));
 }
 
-static const tn__op op_solve[] = {{.name = "solve", TN__FACTOR, .gradient = tn__grad_solve, .saves = 3},
+static const tn__op op_solve[] = {{.name = "solve", TN__FACTOR, .derivative = {"solve", tn__grad_solve, TN__SAVES_BOTH, 0}},
                                   {.name = "solve", TN__SUBSTITUTE}};
 
 /* b holds a vector for each matrix of a, or is one. */
@@ -132,6 +132,6 @@ tn_tensor *tn_solve(tn_tensor *a, tn_tensor *b)
     tn_tensor *operands[2] = {a, vector ? tn_unsqueeze(b, -1) : b}, *y = NULL;
     if (operands[1] && tn__system_check("solve", &operands[0], &operands[1]) == TN_OK)
         y = solve_system(op_solve, TN__FAULT_solve, operands[0], operands[1]);
-    tn__recorded(&op_solve[0], NULL, operands, 2, y);
+    tn__recorded(&op_solve[0].derivative, NULL, operands, 2, y);
     return tn__leave(scope, vector && y ? tn_squeeze(y, TN_AXES(-1)) : y);
 }

@@ -153,7 +153,6 @@ tn_status tn_sort(tn_tensor *x, int axis, bool descending, tn_tensor **values, t
     const int a = tn__axis(axis, x->ndim, "sort");
     if (a < 0) return TN_AXIS;
     TN__TRY(record_sort(x, a, descending, out));
-    if (values) tn__recorded(&op, NULL, &x, 1, *values);
     return TN_OK;
 }
 

@@ -129,16 +129,18 @@ static void of_lower(tn_tensor *const *in, tn_tensor *out, tn_tensor *up, tn_ten
 
 GRADIENT(lower)
 {
+    UNUSED;
     of_lower(in, out, up, g, false);
 }
 
 GRADIENT(lower_unit)
 {
+    UNUSED;
     of_lower(in, out, up, g, true);
 }
 
-static const tn__op ops[] = {{.name = "triangular_solve", TN__SUBSTITUTE, .gradient = tn__grad_lower, .saves = 3},
-                             {.name = "triangular_solve", TN__SUBSTITUTE, .gradient = tn__grad_lower_unit, .saves = 3}};
+static const tn__op ops[] = {{.name = "triangular_solve", TN__SUBSTITUTE, .derivative = {"triangular_solve", tn__grad_lower, TN__SAVES_BOTH, 0}},
+                             {.name = "triangular_solve", TN__SUBSTITUTE, .derivative = {"triangular_solve", tn__grad_lower_unit, TN__SAVES_BOTH, 0}}};
 
 tn_tensor *tn_triangular_solve(tn_tensor *a, tn_tensor *b, bool upper, bool transpose, bool unitriangular)
 {
@@ -151,7 +153,7 @@ tn_tensor *tn_triangular_solve(tn_tensor *a, tn_tensor *b, bool upper, bool tran
     if (turned) operands[0] = tn_flip(operands[0], TN_AXES(-2, -1)), operands[1] = tn_flip(b, TN_AXES(-2));
     if (operands[0] && operands[1])
         y = tn__substitute(&ops[unitriangular], unitriangular ? TN__LOWER_UNIT : TN__LOWER, operands[0], operands[1]);
-    tn__recorded(&ops[unitriangular], NULL, operands, 2, y);
+    tn__recorded(&ops[unitriangular].derivative, NULL, operands, 2, y);
     return tn__leave(scope, turned ? tn_flip(y, TN_AXES(-2)) : y);
 }
 

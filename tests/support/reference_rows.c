@@ -149,9 +149,20 @@ static long double exponent_of_gelu(long double x)
 /* x - tanh(x): its series where the difference would cancel. */
 static long double tanhshrink(long double x)
 {
+    static const long double terms[] = {1 / 3.0L,
+                                        2 / 15.0L,
+                                        17 / 315.0L,
+                                        62 / 2835.0L,
+                                        1382 / 155925.0L,
+                                        21844 / 6081075.0L,
+                                        929569 / 638512875.0L,
+                                        6404582 / 10854718875.0L,
+                                        443861162 / 1856156927625.0L};
     const long double q = x * x;
-    if (!(fabsl(x) < 0.01L)) return x - tanhl(x);
-    return x * q * (1 / 3.0L - q * (2 / 15.0L - q * (17 / 315.0L - q * (62 / 2835.0L - q * (1382 / 155925.0L)))));
+    long double sum = 0;
+    if (!(fabsl(x) < 0.1L)) return x - tanhl(x);
+    for (int i = (int)(sizeof terms / sizeof terms[0]) - 1; i >= 0; i--) sum = terms[i] - q * sum;
+    return x * q * sum;
 }
 
 /* ---- integers ---- */

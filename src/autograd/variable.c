@@ -1,0 +1,256 @@
+#include "autograd/variable.h"
+#include "base/alloc.h"
+#include "base/platform.h"
+#include "core/scope.h"
+#include <string.h>
+
+static atomic_uint_fast64_t histories;
+/* Guards `made`, and the choice of who frees what. */
+static tn__mutex lock = TN__MUTEX_INIT;
+
+/* ---- release, without recursion ---- */
+
+typedef struct work {
+    tn__variable *variables;
+    tn__history *histories;
+} work;
+
+static void drop_variable(work *w, tn__variable *v)
+{
+    if (!v || atomic_fetch_sub_explicit(&v->references, 1, memory_order_acq_rel) != 1) return;
+    v->next = w->variables;
+    w->variables = v;
+}
+
+static void drop_history(work *w, tn__history *h)
+{
+    if (!h || atomic_fetch_sub_explicit(&h->references, 1, memory_order_acq_rel) != 1) return;
+    h->next = w->histories;
+    w->histories = h;
+}
+
+/* A handle of autograd's own: its variable is dropped with the others. */
+static void drop_tensor(work *w, tn_tensor *x)
+{
+    if (!x) return;
+    drop_variable(w, x->gradient);
+    x->gradient = NULL;
+    tn_release(x);
+}
+
+static void forget_saved(work *w, tn__history *h)
+{
+    for (int i = 0; i < h->count; i++) drop_tensor(w, h->in[i].tensor), h->in[i].tensor = NULL;
+    for (int i = 0; i < h->results; i++) drop_tensor(w, h->out[i].tensor), h->out[i].tensor = NULL;
+}
+
+static void free_variable(work *w, tn__variable *v)
+{
+    if (v->history) {
+        tn__lock(&lock);
+        if (v->history->made[v->result] == v) v->history->made[v->result] = NULL;
+        tn__unlock(&lock);
+        drop_history(w, v->history);
+    }
+    drop_tensor(w, v->gradient);
+    while (v->watchers) {
+        tn__grad_watcher *watcher = v->watchers;
+        v->watchers = watcher->next;
+        tn__free(watcher);
+    }
+    tn__free(v);
+}
+
+static void free_history(work *w, tn__history *h)
+{
+    forget_saved(w, h);
+    for (int i = 0; i < h->count; i++) drop_variable(w, h->from[i]);
+    if (h->free_attributes) h->free_attributes(h->attributes);
+    tn__free(h);
+}
+
+static void finish(work *w)
+{
+    while (w->variables || w->histories) {
+        while (w->variables) {
+            tn__variable *v = w->variables;
+            w->variables = v->next;
+            free_variable(w, v);
+        }
+        while (w->histories) {
+            tn__history *h = w->histories;
+            w->histories = h->next;
+            free_history(w, h);
+        }
+    }
+}
+
+void tn__variable_release(tn__variable *v)
+{
+    work w = {NULL, NULL};
+    drop_variable(&w, v);
+    finish(&w);
+}
+
+void tn__history_spend(tn__history *h)
+{
+    work w = {NULL, NULL};
+    h->spent = true;
+    forget_saved(&w, h);
+    finish(&w);
+}
+
+static void free_slot(void *variable)
+{
+    tn__variable_release(variable);
+}
+
+/* ---- making ---- */
+
+tn__variable *tn__variable_new(void)
+{
+    tn__variable *v = tn__zalloc(sizeof *v);
+    if (v) atomic_init(&v->references, 1);
+    return v;
+}
+
+tn__variable *tn__variable_make(tn_tensor *x)
+{
+    if (!x->gradient) x->gradient = tn__variable_new();
+    return x->gradient;
+}
+
+static tn__variable *retain(tn__variable *v)
+{
+    if (v) atomic_fetch_add_explicit(&v->references, 1, memory_order_relaxed);
+    return v;
+}
+
+static tn__signature signature_of(const tn_tensor *x, bool wanted)
+{
+    return (tn__signature){tn__tensor_shape(x), x->dtype, tn__tensor_device(x), wanted};
+}
+
+/* Does a gradient flow into x? */
+static bool takes_part(const tn_tensor *x)
+{
+    const tn__variable *v = x && x != TN_NONE ? tn__variable_of(x) : NULL;
+    return v && (v->required || v->history) && tn_dtype_is_float(x->dtype);
+}
+
+static tn__history *history_new(const tn__derivative *d, int count, int results)
+{
+    const size_t n = (size_t)count, m = (size_t)results;
+    const size_t size = sizeof(tn__history) + (n + m) * (sizeof(tn__signature) + sizeof(tn__variable *) + sizeof(tn__saved));
+    tn__history *h = tn__zalloc(size + d->attributes);
+    if (!h) return NULL;
+    atomic_init(&h->references, 0);
+    h->number = atomic_fetch_add(&histories, 1) + 1;
+    h->derivative = d;
+    h->count = count;
+    h->results = results;
+    h->operand = (tn__signature *)(h + 1);
+    h->result = h->operand + n;
+    h->in = (tn__saved *)(h->result + m);
+    h->out = h->in + n;
+    h->from = (tn__variable **)(h->out + m);
+    h->made = h->from + n;
+    h->attributes = h->made + m;
+    return h;
+}
+
+/* A handle that keeps x's values, and may take part in a gradient again. */
+static tn_status save(tn__saved *s, tn_tensor *x, tn__variable *v)
+{
+    s->tensor = tn__tensor_alias(x);
+    if (!s->tensor) return TN_MEMORY;
+    s->version = x->storage->version;
+    s->tensor->gradient = retain(v);
+    return TN_OK;
+}
+
+static tn_status fill(tn__history *h, const void *attributes, tn_tensor *const *operands, tn_tensor *const *out)
+{
+    const tn__derivative *d = h->derivative;
+    if (d->attributes) memcpy(h->attributes, attributes, d->attributes);
+    for (int i = 0; i < h->count; i++) {
+        if (!operands[i] || operands[i] == TN_NONE) continue;
+        const bool wanted = takes_part(operands[i]);
+        h->operand[i] = signature_of(operands[i], wanted);
+        if (wanted) h->from[i] = retain(tn__variable_of(operands[i]));
+        if (d->saves & (1 << (i < 8 ? i : 7))) TN__TRY(save(&h->in[i], operands[i], h->from[i]));
+    }
+    for (int r = 0; r < h->results; r++) {
+        if (!out[r]) continue;
+        h->result[r] = signature_of(out[r], true);
+        if (d->saves & TN__SAVES_OUT) TN__TRY(save(&h->out[r], out[r], NULL)); /* its variable would hold the history */
+    }
+    return TN_OK;
+}
+
+static tn_status give(tn__history *h, tn_tensor *const *out)
+{
+    for (int r = 0; r < h->results; r++) {
+        if (!out[r] || !tn_dtype_is_float(out[r]->dtype)) continue;
+        tn__variable *v = tn__variable_new();
+        if (!v) return TN_MEMORY;
+        atomic_fetch_add(&h->references, 1);
+        v->history = h;
+        v->result = r;
+        h->made[r] = v;
+        tn__variable *old = out[r]->gradient;
+        out[r]->gradient = v;
+        tn__variable_release(old);
+    }
+    return TN_OK;
+}
+
+void tn__remember(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count, tn_tensor *const *out,
+                  int results)
+{
+    bool any = false;
+    for (int r = 0; r < results && tn__detects_nan; r++)
+        if (out[r] && tn__check_nan(d->name, operands, count, out[r]) != TN_OK) return;
+    for (int i = 0; i < count; i++) any = any || takes_part(operands[i]);
+    if (!any || !d->gradient) return;
+    tn__history *h = history_new(d, count, results);
+    if (!h) return; /* the error is pending */
+    atomic_fetch_add(&h->references, 1);
+    tn__scope_pause();
+    if (fill(h, attributes, operands, out) == TN_OK) (void)give(h, out);
+    tn__scope_resume();
+    work w = {NULL, NULL};
+    drop_history(&w, h);
+    finish(&w);
+}
+
+/* ---- assignment ---- */
+
+/* Values change where gradients have seen them: only a tensor that nothing else looks at may begin anew. */
+static tn_status may_assign(tn_tensor *x, tn_tensor *src)
+{
+    const tn__variable *v = tn__variable_of(x);
+    if (v && v->required && !v->history)
+        return tn__fail(TN_ARGUMENT, "assign: x %s is a leaf that requires a gradient; assign to it inside tn_scope_push_no_grad",
+                        tn__shape_text(x->ndim, x->dim));
+    if ((takes_part(x) || takes_part(src)) && !(tn__tensor_covers(x) && atomic_load(&x->storage->references) == 1))
+        return tn__fail(TN_ARGUMENT,
+                        "assign: x %s is part of something else, whose gradient would not see it; join parts (tn_concat, tn_where, "
+                        "tn_scatter) instead",
+                        tn__shape_text(x->ndim, x->dim));
+    return TN_OK;
+}
+
+static void assigned(tn_tensor *x, tn_tensor *src)
+{
+    tn__variable *old = x->gradient;
+    x->gradient = NULL;
+    tn__variable_release(old);
+    tn__remember(&tn__derive_identity, NULL, &src, 1, &x, 1);
+}
+
+void tn__autograd_start(void)
+{
+    static const tn__listener listener = {tn__remember, may_assign, assigned, free_slot};
+    tn__derive_listen(&listener);
+}
