@@ -74,6 +74,12 @@ tenon_suite(linalg     host pocl rusticl)
 tenon_suite(solve      host pocl rusticl rusticl-deep  ASAN host  TIMEOUT 900)
 tenon_suite(index      host pocl rusticl oclgrind  ASAN host)
 tenon_suite(scatter    host pocl rusticl  ASAN host)
+
+# data, training
+tenon_suite(loader     host pocl rusticl  ASAN host TSAN host)
+tenon_suite(progress   host)
+tenon_suite(memory_report host pocl rusticl  ASAN host)
+
 tenon_suite(device_memory host pocl rusticl both oclgrind  ASAN host pocl TSAN host pocl)
 tenon_suite(device_programs pocl rusticl oclgrind  ASAN pocl)
 tenon_suite(tool       host pocl rusticl none oclgrind)

@@ -18,5 +18,7 @@
 #include <tenon/optim.h>
 #include <tenon/checkpoint.h>
 #include <tenon/catalog.h>
+#include <tenon/data.h>
+#include <tenon/progress.h>
 
 #endif
