@@ -4,8 +4,7 @@
 #include "ops/gradient.h"
 #include "ops/reduction.h"
 
-/* y, of the reduced shape, with extents of 1 where axes were reduced. */
-static tn_tensor *kept(const tn__backward *back, tn_tensor *y)
+tn_tensor *tn__kept(const tn__backward *back, tn_tensor *y)
 {
     const tn__reduce_attributes *of = back->attributes;
     tn_shape shape = back->operand[0].shape;
@@ -14,7 +13,7 @@ static tn_tensor *kept(const tn__backward *back, tn_tensor *y)
     return y ? tn_reshape(y, shape) : NULL;
 }
 
-static tn_axes axes_of(const tn__backward *back)
+tn_axes tn__reduced_of(const tn__backward *back)
 {
     const tn__reduce_attributes *of = back->attributes;
     tn_axes axes = {.count = 0};
@@ -26,7 +25,7 @@ static tn_axes axes_of(const tn__backward *back)
 GRADIENT(sum)
 {
     UNUSED;
-    up = kept(back, up);
+    up = tn__kept(back, up);
     g[0] = up ? tn_expand(up, back->operand[0].shape) : NULL;
 }
 
@@ -34,8 +33,8 @@ GRADIENT(sum)
 GRADIENT(extreme)
 {
     UNUSED;
-    tn_tensor *chosen = tn_cast(tn_eq(in[0], kept(back, out)), in[0]->dtype);
-    g[0] = tn_div(tn_mul(kept(back, up), chosen), tn_sum(chosen, axes_of(back), true));
+    tn_tensor *chosen = tn_cast(tn_eq(in[0], tn__kept(back, out)), in[0]->dtype);
+    g[0] = tn_div(tn_mul(tn__kept(back, up), chosen), tn_sum(chosen, tn__reduced_of(back), true));
 }
 
 /* The product of the others: of all that are not 0, by the element itself where there is no 0; where there is one 0, it alone has a
@@ -44,11 +43,11 @@ GRADIENT(prod)
 {
     UNUSED;
     tn_tensor *x = in[0], *zero = tn_int(0), *is_zero = tn_eq(x, zero);
-    tn_tensor *zeros = tn_sum(is_zero, axes_of(back), true);
-    tn_tensor *others = tn_prod(tn_where(is_zero, tn_int(1), x), axes_of(back), true);
+    tn_tensor *zeros = tn_sum(is_zero, tn__reduced_of(back), true);
+    tn_tensor *others = tn_prod(tn_where(is_zero, tn_int(1), x), tn__reduced_of(back), true);
     tn_tensor *by_itself = tn_div(others, tn_where(is_zero, tn_int(1), x));
     tn_tensor *none = tn_eq(zeros, zero), *alone = tn_logical_and(is_zero, tn_eq(zeros, tn_int(1)));
-    g[0] = tn_mul(kept(back, up), tn_where(none, by_itself, tn_where(alone, others, zero)));
+    g[0] = tn_mul(tn__kept(back, up), tn_where(none, by_itself, tn_where(alone, others, zero)));
 }
 
 /* ---- along an axis ---- */
