@@ -3,6 +3,7 @@
 #include "ops/along.h"
 #include "ops/gradient.h"
 #include "ops/reduction.h"
+#include <math.h>
 
 tn_tensor *tn__kept(const tn__backward *back, tn_tensor *y)
 {
@@ -115,10 +116,13 @@ GRADIENT(running)
     g[0] = tn_scatter_add(tn_zeros(up->dtype, back->operand[0].shape, name), a, index, up);
 }
 
-/* exp(x + log Σ exp(log(up) - out)) over the results behind, for positive and negative gradients apart. */
+/* exp(x + log Σ exp(log(up) - out)) over the results behind, for positive and negative gradients apart; 0 where out is -inf, as are
+ * all before it. */
 static tn_tensor *log_part(const tn__backward *back, tn_tensor *x, tn_tensor *out, tn_tensor *up)
 {
-    tn_tensor *lines = tn_flip(tn_sub(tn_log(tn_relu(up)), out), line_of(back));
+    tn_tensor *positive = tn_gt(up, tn_int(0)), *nothing = tn_float(-INFINITY);
+    tn_tensor *logarithm = tn_where(positive, tn_log(tn_where(positive, up, tn_int(1))), nothing);
+    tn_tensor *lines = tn_flip(tn_sub(logarithm, tn_where(tn_eq(out, nothing), tn_int(0), out)), line_of(back));
     return tn_exp(tn_add(x, tn_flip(tn_logcumsumexp(lines, axis_of(back)), line_of(back))));
 }
 

@@ -1,0 +1,312 @@
+/* Gradients of every operation of the catalogue, from the table support/backward.def, against central differences. */
+#include "bones.h"
+
+#include <math.h>
+
+enum { INPUTS = 3, RESULTS = 4, MOST = 128 };
+
+/* ---- what the table's calls are made of ---- */
+
+#define INTS(shape, ...) tn_from(TN_I64, shape, (const int64_t[]){__VA_ARGS__}, tn_device_of(x[0]))
+#define BOOLS(shape, ...) tn_from(TN_BOOL, shape, (const uint8_t[]){__VA_ARGS__}, tn_device_of(x[0]))
+#define PLACES INTS(TN_SHAPE(2, 4), 0, 2, 0, 0, 1, 1, 2, 1) /* in a row one element has no update, one several */
+#define VALUE(status) ((status) == TN_OK ? v[0] : NULL)
+#define BOTH(status) ((status) == TN_OK ? both(v) : NULL)
+
+static tn_tensor *both(tn_tensor *const *v)
+{
+    return tn_concat((tn_tensor *const[]){tn_reshape(v[0], TN_SHAPE(-1)), tn_reshape(v[1], TN_SHAPE(-1))}, 2, 0);
+}
+
+/* x, its second column NaN. */
+static tn_tensor *with_nan(tn_tensor *x)
+{
+    tn_tensor *column = tn_arange(TN_I64, 0, (double)tn_dim(x, -1), 1, tn_device_of(x));
+    return tn_where(tn_eq(column, tn_int(1)), tn_float(NAN), x);
+}
+
+static tn_tensor *unit(tn_tensor *x)
+{
+    return tn_eye(tn_dtype_of(x), tn_dim(x, -1), tn_dim(x, -1), 0, tn_device_of(x));
+}
+
+/* Matrices that are symmetric and positive definite; that have large diagonals. */
+static tn_tensor *definite(tn_tensor *x)
+{
+    return tn_add(tn_matmul(x, tn_transpose(x, -2, -1)), tn_mul(unit(x), tn_int(3)));
+}
+static tn_tensor *strong(tn_tensor *x)
+{
+    return tn_add(x, tn_mul(unit(x), tn_int(6)));
+}
+
+static tn_tensor *recomputed(tn_tensor *const *x, int count, void *user)
+{
+    (void)count;
+    (void)user;
+    return tn_mul(tn_sin(x[0]), tn_exp(x[1]));
+}
+
+/* ---- the table ---- */
+
+typedef enum kind { SMOOTH, ONCE, KINK } kind;
+
+typedef struct entry {
+    const char *operation, *text, *inputs;
+    kind kind;
+    tn_function *call;
+} entry;
+
+#define JOIN_2(a, b) a##b
+#define JOIN(a, b) JOIN_2(a, b)
+#define BACK(operation, kind, inputs, ...)                                                    \
+    static tn_tensor *JOIN(call_, __LINE__)(tn_tensor *const *x, int inputs_, void *user)     \
+    {                                                                                         \
+        tn_tensor *v[RESULTS] = {NULL};                                                       \
+        int count = 0;                                                                        \
+        (void)x, (void)inputs_, (void)user, (void)v, (void)count;                             \
+        return __VA_ARGS__;                                                                   \
+    }
+#include "support/backward.def"
+#undef BACK
+
+static const entry table[] = {
+#define BACK(operation, kind, inputs, ...) {#operation, #__VA_ARGS__, inputs, kind, JOIN(call_, __LINE__)},
+#include "support/backward.def"
+#undef BACK
+};
+enum { ENTRIES = sizeof table / sizeof table[0] };
+
+/* ---- inputs ---- */
+
+/* How an input lies: x is a view of a leaf. */
+typedef enum layout { PLAIN, TURNED, STEPPED, BACKWARDS, REPEATED, LAYOUTS } layout;
+
+typedef struct inputs {
+    const entry *entry;
+    layout layout;
+    int count;
+    tn_shape shape[INPUTS];
+    tn_tensor *leaf[INPUTS];
+} inputs;
+
+static void parse(inputs *in)
+{
+    for (const char *p = in->entry->inputs; *p && in->count < INPUTS;) {
+        tn_shape *s = &in->shape[in->count++];
+        *s = TN_SHAPE();
+        for (; *p && *p != ' '; p += *p == ',' || *p == '-') {
+            char *end = (char *)p;
+            if (*p != '-') s->dim[s->ndim++] = strtol(p, &end, 10);
+            p = end;
+        }
+        while (*p == ' ') p++;
+    }
+}
+
+/* The leaf that a view of this layout is taken of. */
+static tn_shape shape_of_leaf(layout way, tn_shape s)
+{
+    const int64_t last = s.ndim ? s.dim[s.ndim - 1] : 0;
+    if (s.ndim == 0) return s;
+    if (way == TURNED) {
+        s.dim[s.ndim - 1] = s.dim[0];
+        s.dim[0] = last;
+    }
+    if (way == STEPPED) s.dim[s.ndim - 1] = 2 * last + 1;
+    if (way == REPEATED && s.dim[0] > 0) s.dim[0] = 1;
+    return s;
+}
+
+static tn_tensor *view_of(layout way, tn_shape s, tn_tensor *leaf)
+{
+    if (s.ndim == 0 || way == PLAIN) return leaf;
+    if (way == TURNED) return tn_transpose(leaf, 0, -1);
+    if (way == STEPPED) return tn_slice(leaf, -1, 1, TN_END, 2);
+    return way == BACKWARDS ? tn_flip(leaf, TN_ALL_AXES) : tn_expand(leaf, s);
+}
+
+/* Different numbers of (-2, 2), apart from each other by more than differences step, and from 0; their sizes differ, too. */
+static tn_tensor *numbers(tn_dtype dtype, tn_shape s, test_random *r, int *used)
+{
+    double value[MOST];
+    int64_t n = 1;
+    for (int a = 0; a < s.ndim; a++) n *= s.dim[a];
+    ck_assert_int_le(n, MOST);
+    for (int64_t i = 0; i < n; i++, (*used)++) {
+        const int place = *used * 37 % 211; /* each once */
+        value[i] = (0.15 + place * 0.0085 + 0.004 * test_unit(r)) * (test_below(r, 2) ? 1 : -1);
+    }
+    tn_tensor *x = tn_cast(tn_from(TN_F64, s, value, "host"), dtype);
+    return tn_to(x, test_device());
+}
+
+static void make_inputs(inputs *in, tn_dtype dtype)
+{
+    test_random r = {test_seed(17) + (uint64_t)(in->entry - table)};
+    int used = 0;
+    parse(in);
+    for (int i = 0; i < in->count; i++) {
+        in->leaf[i] = ck_made(numbers(dtype, shape_of_leaf(in->layout, in->shape[i]), &r, &used));
+        ck_ok(tn_set_requires_grad(in->leaf[i], true));
+    }
+}
+
+/* The entry's call on views of the leaves. */
+static tn_tensor *call(tn_tensor *const *leaf, int count, void *user)
+{
+    const inputs *in = user;
+    tn_tensor *x[INPUTS] = {NULL};
+    for (int i = 0; i < count; i++) {
+        x[i] = view_of(in->layout, in->shape[i], leaf[i]);
+        if (!x[i]) return NULL;
+    }
+    return in->entry->call(x, count, NULL);
+}
+
+static void check_gradient(const entry *e, layout way)
+{
+    const tn_scope scope = tn_scope_push();
+    inputs in = {.entry = e, .layout = way};
+    make_inputs(&in, TN_F64);
+    const tn_status status = tn_gradcheck(call, in.leaf, in.count, &in, NULL);
+    ck_assert_msg(status == TN_OK, "%s, layout %d of %s: %s", e->text, (int)way, e->inputs, tn_last_error());
+    ck_ok(tn_scope_pop(scope));
+    test_case_passed();
+}
+
+START_TEST(gradients_equal_central_differences_in_every_layout)
+{
+    NEEDS_F64();
+    for (int i = 0; i < ENTRIES; i++) {
+        if (!test_takes(i, 8)) continue;
+        const int most = table[i].kind == KINK ? REPEATED : LAYOUTS;
+        for (int way = 0; way < most; way++)
+            if (test_is("host") || way == i / 8 % most) check_gradient(&table[i], (layout)way);
+    }
+}
+END_TEST
+
+/* ---- the gradient's own gradient ---- */
+
+/* All gradients of Σ weight · call(leaves), one after the other. */
+static tn_tensor *gradients(tn_tensor *const *leaf, int count, void *user)
+{
+    tn_tensor *g[INPUTS], *flat[INPUTS + 1], *joined = NULL;
+    int n = 0;
+    const bool before = tn_set_grad_enabled(true);
+    tn_tensor *y = call(leaf, count, user), *weight = NULL;
+    if (y) weight = tn_add(tn_reshape(tn_arange(tn_dtype_of(y), 0, (double)tn_numel(y), 1, tn_device_of(y)), tn_shape_of(y)), tn_int(1));
+    if (weight && tn_grad(&y, &weight, 1, leaf, count, g, &(tn_backward_options){.create = true, .unused = true}) == TN_OK) {
+        for (int i = 0; i < count; i++)
+            if (g[i] != TN_NONE) flat[n++] = tn_reshape(g[i], TN_SHAPE(-1));
+        flat[n++] = tn_reshape(tn_mul(leaf[0], tn_int(0)), TN_SHAPE(-1)); /* those of what is linear depend on nothing */
+        joined = tn_concat(flat, n, 0);
+    }
+    (void)tn_set_grad_enabled(before);
+    return joined;
+}
+
+START_TEST(gradients_of_smooth_operations_can_be_differentiated_again)
+{
+    NEEDS_F64();
+    for (int i = 0; i < ENTRIES; i++) {
+        if (table[i].kind != SMOOTH || !test_takes(i + 3, 24)) continue;
+        const tn_scope scope = tn_scope_push();
+        inputs in = {.entry = &table[i], .layout = i % 2 ? TURNED : PLAIN};
+        make_inputs(&in, TN_F64);
+        const tn_status status = tn_gradcheck(gradients, in.leaf, in.count, &in, NULL);
+        ck_assert_msg(status == TN_OK, "%s of %s: %s", table[i].text, table[i].inputs, tn_last_error());
+        ck_ok(tn_scope_pop(scope));
+        test_case_passed();
+    }
+}
+END_TEST
+
+/* ---- shapes, dtypes, devices ---- */
+
+static void gradients_of(const entry *e, tn_dtype dtype, const char *device, inputs *in, tn_tensor **g)
+{
+    *in = (inputs){.entry = e, .layout = STEPPED};
+    make_inputs(in, dtype);
+    for (int i = 0; i < in->count; i++) {
+        in->leaf[i] = ck_made(tn_to(tn_detach(in->leaf[i]), device));
+        ck_ok(tn_set_requires_grad(in->leaf[i], true));
+    }
+    tn_tensor *y = ck_made(call(in->leaf, in->count, in)), *up = tn_ones(tn_dtype_of(y), tn_shape_of(y), device);
+    ck_ok(tn_grad(&y, &up, 1, in->leaf, in->count, g, &(tn_backward_options){.unused = true}));
+}
+
+START_TEST(gradients_have_the_shape_dtype_and_device_of_their_operands)
+{
+    if (!test_is("host")) TN_SKIP("the same on every device; agreement with host is a test of its own");
+    for (int i = 0; i < ENTRIES; i++)
+        for (int d = 0; d < 3; d++) {
+            static const tn_dtype dtypes[] = {TN_F64, TN_F32, TN_F16};
+            const bool solver = strstr(table[i].text, "definite") || strstr(table[i].text, "strong");
+            if (solver && dtypes[d] == TN_F16) continue;
+            const tn_scope scope = tn_scope_push();
+            inputs in;
+            tn_tensor *g[INPUTS];
+            gradients_of(&table[i], dtypes[d], test_device(), &in, g);
+            for (int k = 0; k < in.count; k++) {
+                if (g[k] == TN_NONE) continue;
+                ck_assert_msg(tn_dtype_of(g[k]) == dtypes[d], "%s: %s", table[i].text, tn_dtype_name(tn_dtype_of(g[k])));
+                ck_shape(g[k], tn_shape_of(in.leaf[k]));
+                ck_assert_str_eq(tn_device_of(g[k]), test_device());
+            }
+            ck_ok(tn_scope_pop(scope));
+        }
+}
+END_TEST
+
+/* Solvers subtract. */
+static void check_agreement(const entry *e)
+{
+    const tn_scope scope = tn_scope_push();
+    inputs in;
+    tn_tensor *here[INPUTS], *host[INPUTS];
+    gradients_of(e, TN_F32, test_device(), &in, here);
+    gradients_of(e, TN_F32, "host", &in, host);
+    for (int k = 0; k < in.count; k++) {
+        ck_assert_msg((here[k] == TN_NONE) == (host[k] == TN_NONE), "%s: operand %d", e->text, k);
+        if (here[k] == TN_NONE) continue;
+        double *got = test_numbers(here[k]), *want = test_numbers(host[k]);
+        for (int64_t n = 0; n < tn_numel(host[k]); n++)
+            ck_assert_msg(fabs(got[n] - want[n]) <= 2e-5 * (1 + fabs(want[n])) || (isnan(got[n]) && isnan(want[n])),
+                          "%s: operand %d, element %d: %.9g, on host %.9g", e->text, k, (int)n, got[n], want[n]);
+        free(got);
+        free(want);
+    }
+    ck_ok(tn_scope_pop(scope));
+    test_case_passed();
+}
+
+START_TEST(gradients_on_the_device_agree_with_host)
+{
+    NEEDS_OPENCL();
+    for (int i = 0; i < ENTRIES; i++)
+        if (test_takes(i + 5, test_has_f64() ? 16 : 4) && !strstr(table[i].text, "float_power")) check_agreement(&table[i]);
+}
+END_TEST
+
+/* ---- completeness ---- */
+
+START_TEST(every_operation_of_the_catalogue_with_a_gradient_has_an_entry)
+{
+    tn_operation operation;
+    for (int i = 0; tn_operation_at(i, &operation); i++) {
+        bool found = !operation.gradient || strcmp(operation.group, "elementwise") == 0;
+        for (int k = 0; k < ENTRIES && !found; k++) found = strcmp(table[k].operation, operation.name) == 0;
+        ck_assert_msg(found, "%s: no entry of support/backward.def", operation.name);
+    }
+    for (int k = 0; k < ENTRIES; k++) {
+        ck_assert_msg(tn_operation_find(table[k].operation, &operation), "%s is no operation", table[k].operation);
+        ck_assert_msg(operation.gradient, "%s has a gradient, which the catalogue denies", operation.name);
+    }
+}
+END_TEST
+
+BONES_MAIN("backward", gradients_equal_central_differences_in_every_layout, gradients_of_smooth_operations_can_be_differentiated_again,
+           gradients_have_the_shape_dtype_and_device_of_their_operands, gradients_on_the_device_agree_with_host,
+           every_operation_of_the_catalogue_with_a_gradient_has_an_entry)
