@@ -1,5 +1,6 @@
 /* Gradients of every operation of the catalogue, from the table support/backward.def, against central differences. */
 #include "bones.h"
+#include "support/leaves.h"
 
 #include <math.h>
 
@@ -79,12 +80,9 @@ enum { ENTRIES = sizeof table / sizeof table[0] };
 
 /* ---- inputs ---- */
 
-/* How an input lies: x is a view of a leaf. */
-typedef enum layout { PLAIN, TURNED, STEPPED, BACKWARDS, REPEATED, LAYOUTS } layout;
-
 typedef struct inputs {
     const entry *entry;
-    layout layout;
+    leaf_layout layout;
     int count;
     tn_shape shape[INPUTS];
     tn_tensor *leaf[INPUTS];
@@ -102,28 +100,6 @@ static void parse(inputs *in)
         }
         while (*p == ' ') p++;
     }
-}
-
-/* The leaf that a view of this layout is taken of. */
-static tn_shape shape_of_leaf(layout way, tn_shape s)
-{
-    const int64_t last = s.ndim ? s.dim[s.ndim - 1] : 0;
-    if (s.ndim == 0) return s;
-    if (way == TURNED) {
-        s.dim[s.ndim - 1] = s.dim[0];
-        s.dim[0] = last;
-    }
-    if (way == STEPPED) s.dim[s.ndim - 1] = 2 * last + 1;
-    if (way == REPEATED && s.dim[0] > 0) s.dim[0] = 1;
-    return s;
-}
-
-static tn_tensor *view_of(layout way, tn_shape s, tn_tensor *leaf)
-{
-    if (s.ndim == 0 || way == PLAIN) return leaf;
-    if (way == TURNED) return tn_transpose(leaf, 0, -1);
-    if (way == STEPPED) return tn_slice(leaf, -1, 1, TN_END, 2);
-    return way == BACKWARDS ? tn_flip(leaf, TN_ALL_AXES) : tn_expand(leaf, s);
 }
 
 /* Different numbers of (-2, 2), apart from each other by more than differences step, and from 0; their sizes differ, too. */
@@ -147,7 +123,7 @@ static void make_inputs(inputs *in, tn_dtype dtype)
     int used = 0;
     parse(in);
     for (int i = 0; i < in->count; i++) {
-        in->leaf[i] = ck_made(numbers(dtype, shape_of_leaf(in->layout, in->shape[i]), &r, &used));
+        in->leaf[i] = ck_made(numbers(dtype, leaf_shape(in->layout, in->shape[i]), &r, &used));
         ck_ok(tn_set_requires_grad(in->leaf[i], true));
     }
 }
@@ -158,13 +134,13 @@ static tn_tensor *call(tn_tensor *const *leaf, int count, void *user)
     const inputs *in = user;
     tn_tensor *x[INPUTS] = {NULL};
     for (int i = 0; i < count; i++) {
-        x[i] = view_of(in->layout, in->shape[i], leaf[i]);
+        x[i] = leaf_view(in->layout, in->shape[i], leaf[i]);
         if (!x[i]) return NULL;
     }
     return in->entry->call(x, count, NULL);
 }
 
-static void check_gradient(const entry *e, layout way)
+static void check_gradient(const entry *e, leaf_layout way)
 {
     const tn_scope scope = tn_scope_push();
     inputs in = {.entry = e, .layout = way};
@@ -180,9 +156,9 @@ START_TEST(gradients_equal_central_differences_in_every_layout)
     NEEDS_F64();
     for (int i = 0; i < ENTRIES; i++) {
         if (!test_takes(i, 8)) continue;
-        const int most = table[i].kind == KINK ? REPEATED : LAYOUTS;
+        const int most = table[i].kind == KINK ? LEAF_REPEATED : LEAF_LAYOUTS;
         for (int way = 0; way < most; way++)
-            if (test_is("host") || way == i / 8 % most) check_gradient(&table[i], (layout)way);
+            if (test_is("host") || way == i / 8 % most) check_gradient(&table[i], (leaf_layout)way);
     }
 }
 END_TEST
@@ -213,7 +189,7 @@ START_TEST(gradients_of_smooth_operations_can_be_differentiated_again)
     for (int i = 0; i < ENTRIES; i++) {
         if (table[i].kind != SMOOTH || !test_takes(i + 3, 24)) continue;
         const tn_scope scope = tn_scope_push();
-        inputs in = {.entry = &table[i], .layout = i % 2 ? TURNED : PLAIN};
+        inputs in = {.entry = &table[i], .layout = i % 2 ? LEAF_TURNED : LEAF_PLAIN};
         make_inputs(&in, TN_F64);
         const tn_status status = tn_gradcheck(gradients, in.leaf, in.count, &in, NULL);
         ck_assert_msg(status == TN_OK, "%s of %s: %s", table[i].text, table[i].inputs, tn_last_error());
@@ -227,7 +203,7 @@ END_TEST
 
 static void gradients_of(const entry *e, tn_dtype dtype, const char *device, inputs *in, tn_tensor **g)
 {
-    *in = (inputs){.entry = e, .layout = STEPPED};
+    *in = (inputs){.entry = e, .layout = LEAF_STEPPED};
     make_inputs(in, dtype);
     for (int i = 0; i < in->count; i++) {
         in->leaf[i] = ck_made(tn_to(tn_detach(in->leaf[i]), device));
