@@ -266,6 +266,232 @@ START_TEST(gradients_on_the_device_agree_with_host)
 }
 END_TEST
 
+/* ---- the contract's lines ---- */
+
+typedef tn_tensor *of_one(tn_tensor *x);
+
+/* The gradient of the sum of f(x). */
+static tn_tensor *sloped(of_one *f, tn_tensor *x)
+{
+    tn_tensor *g;
+    ck_ok(tn_set_requires_grad(x, true));
+    tn_tensor *y = ck_made(tn_sum(ck_made(f(x)), TN_ALL_AXES, false));
+    ck_ok(tn_grad(&y, NULL, 1, &x, 1, &g, NULL));
+    return g;
+}
+#define OF(name, ...)                     \
+    static tn_tensor *name(tn_tensor *x)  \
+    {                                     \
+        tn_tensor *v[2] = {NULL};         \
+        (void)v;                          \
+        return __VA_ARGS__;               \
+    }
+#define ck_slope(f, x, ...) ck_close(sloped(f, x), 4, __VA_ARGS__)
+
+OF(largest, tn_max(x, TN_ALL_AXES, false))
+OF(least, tn_amin(x, TN_AXES(0), true))
+OF(largest_place, VALUE(tn_max_with_index(x, 0, false, &v[0], NULL)))
+OF(largest_norm, tn_norm(x, INFINITY, TN_ALL_AXES, false))
+OF(running_largest, tn_cummax(x, 0))
+OF(in_order, VALUE(tn_sort(x, 0, false, &v[0], NULL)))
+OF(two_largest, VALUE(tn_topk(x, 2, 0, true, &v[0], NULL)))
+OF(middle, tn_median(x, TN_ALL_AXES, false))
+
+START_TEST(ties_are_shared_by_values_and_go_to_the_index_where_there_is_one)
+{
+    ck_slope(largest, test_f32(TN_SHAPE(4), {2, 1, 2, 0}), {0.5, 0, 0.5, 0});
+    ck_slope(least, test_f32(TN_SHAPE(3), {-1, -1, -1}), {1.0 / 3, 1.0 / 3, 1.0 / 3});
+    ck_slope(largest_norm, test_f32(TN_SHAPE(4), {-2, 1, 2, 0}), {-0.5, 0, 0.5, 0});
+    ck_slope(largest_place, test_f32(TN_SHAPE(4), {2, 1, 2, 0}), {1, 0, 0, 0});
+    ck_slope(running_largest, test_f32(TN_SHAPE(4), {2, 1, 2, 0}), {2, 0, 2, 0}); /* to the last place so far */
+    ck_slope(two_largest, test_f32(TN_SHAPE(4), {1, 2, 1, 2}), {0, 1, 0, 1});
+    ck_slope(middle, test_f32(TN_SHAPE(4), {3, 1, 1, 5}), {0, 0, 1, 0}); /* the second of the ones */
+}
+END_TEST
+
+OF(root_of_squares, tn_norm(x, 2, TN_ALL_AXES, false))
+OF(norm_1, tn_norm(x, 1, TN_ALL_AXES, false))
+OF(norm_1_5, tn_norm(x, 1.5, TN_ALL_AXES, false))
+OF(norm_half, tn_norm(x, 0.5, TN_ALL_AXES, false))
+OF(root, tn_sqrt(x))
+OF(distances, tn_cdist(tn_unsqueeze(x, 0), tn_unsqueeze(x, 0), 2))
+OF(deviation, tn_std(x, TN_ALL_AXES, 1, false))
+OF(deviation_of_numbers, tn_nanstd(x, TN_ALL_AXES, 0, false))
+OF(unit_length, tn_normalize(x, 2, 0, 0.5))
+
+START_TEST(norms_and_deviations_of_nothing_have_no_gradient_and_roots_an_infinite_one)
+{
+    tn_tensor *zeros = tn_zeros(TN_F32, TN_SHAPE(2), test_device());
+    ck_slope(root_of_squares, zeros, {0, 0});
+    ck_slope(norm_1, zeros, {0, 0});
+    ck_slope(norm_1_5, zeros, {0, 0});
+    ck_slope(norm_half, zeros, {0, 0});
+    ck_slope(largest_norm, zeros, {0, 0});
+    ck_slope(norm_half, test_f32(TN_SHAPE(2), {0, 2}), {0, 1});
+    ck_slope(root, zeros, {INFINITY, INFINITY});
+    ck_slope(distances, test_f32(TN_SHAPE(2), {3, 4}), {0, 0});
+    ck_slope(deviation, test_f32(TN_SHAPE(3), {2, 2, 2}), {0, 0, 0});
+    ck_slope(deviation_of_numbers, test_f32(TN_SHAPE(3), {2, NAN, 2}), {0, 0, 0});
+    ck_slope(unit_length, zeros, {2, 2});
+}
+END_TEST
+
+OF(product, tn_prod(x, TN_ALL_AXES, false))
+OF(products, tn_cumprod(x, 0))
+OF(scattered_product, tn_scatter_reduce(x, 0, tn_zeros(TN_I64, TN_SHAPE(3), tn_device_of(x)), tn_mul(x, tn_int(1)), TN_COMBINE_PROD, false))
+
+START_TEST(c47_products_are_exact_with_zeros)
+{
+    ck_slope(product, test_f32(TN_SHAPE(3), {0, 2, 3}), {6, 0, 0});
+    ck_slope(product, test_f32(TN_SHAPE(3), {0, 2, 0}), {0, 0, 0});
+    ck_slope(product, test_f32(TN_SHAPE(3), {1, 2, 3}), {6, 3, 2});
+    ck_slope(products, test_f32(TN_SHAPE(3), {0, 2, 3}), {1 + 2 + 6, 0, 0});
+    ck_slope(products, test_f32(TN_SHAPE(4), {2, 0, 3, 0}), {1, 2 + 6, 0, 0});
+    ck_slope(scattered_product, test_f32(TN_SHAPE(3), {0, 2, 3}), {6, 1, 1}); /* the last two are kept as they are, too */
+}
+END_TEST
+
+/* d²(abc) by a and b is c, also where they are 0. */
+START_TEST(products_with_zeros_can_be_differentiated_twice)
+{
+    tn_tensor *x = test_f32(TN_SHAPE(3), {0, 2, 3}), *g, *second;
+    ck_ok(tn_set_requires_grad(x, true));
+    tn_tensor *y = tn_prod(x, TN_ALL_AXES, false);
+    ck_ok(tn_grad(&y, NULL, 1, &x, 1, &g, &(tn_backward_options){.create = true}));
+    ck_tensor_f32(g, {6, 0, 0});
+    tn_tensor *sum = tn_sum(g, TN_ALL_AXES, false);
+    ck_ok(tn_grad(&sum, NULL, 1, &x, 1, &second, NULL));
+    ck_tensor_f32(second, {3 + 2, 3 + 0, 2 + 0});
+}
+END_TEST
+
+START_TEST(c47_where_and_nothing_times_infinity)
+{
+    tn_tensor *x = test_f32(TN_SHAPE(2), {0, 1}), *n = test_f32(TN_SHAPE(2), {0, 2}), *zero = tn_int(0), *g[2];
+    ck_ok(tn_set_requires_grad(x, true));
+    ck_ok(tn_set_requires_grad(n, true));
+    tn_tensor *y = tn_sum(tn_where(tn_eq(n, zero), zero, tn_div(x, n)), TN_ALL_AXES, false);
+    ck_ok(tn_grad(&y, NULL, 1, (tn_tensor *const[]){x, n}, 2, g, NULL));
+    ck_tensor_f32(g[0], {NAN, 0.5});
+    ck_tensor_f32(g[1], {NAN, -0.25});
+    ck_ok(tn_set_requires_grad(x, false));
+    tn_tensor *safe = tn_where(tn_eq(x, zero), tn_int(1), x); /* the way around it */
+    ck_ok(tn_set_requires_grad(n, true));
+    y = tn_sum(tn_where(tn_eq(x, zero), zero, tn_div(n, safe)), TN_ALL_AXES, false);
+    ck_ok(tn_grad(&y, NULL, 1, &n, 1, g, NULL));
+    ck_tensor_f32(g[0], {0, 1});
+}
+END_TEST
+
+OF(variance_of_one, tn_var(x, TN_ALL_AXES, 1, false))
+OF(sum_of_numbers, tn_nansum(x, TN_ALL_AXES, false))
+OF(mean_of_numbers, tn_nanmean(x, TN_ALL_AXES, false))
+OF(logarithm_of_sums, tn_logcumsumexp(x, 0))
+OF(determinant, tn_det(x))
+
+START_TEST(gradients_where_numbers_are_not_finite)
+{
+    ck_slope(variance_of_one, test_f32(TN_SHAPE(1), {3}), {NAN});
+    ck_slope(sum_of_numbers, test_f32(TN_SHAPE(3), {1, NAN, 2}), {1, 0, 1});
+    ck_slope(mean_of_numbers, test_f32(TN_SHAPE(3), {1, NAN, 2}), {0.5, 0, 0.5});
+    ck_slope(in_order, test_f32(TN_SHAPE(3), {1, NAN, 2}), {1, 1, 1});
+    ck_slope(logarithm_of_sums, test_f32(TN_SHAPE(3), {-INFINITY, 0, -INFINITY}), {0, 2, 0});
+}
+END_TEST
+
+/* Of [[1, 2], [2, 4]] the cofactors. */
+START_TEST(a_singular_matrix_has_a_gradient_of_its_determinant)
+{
+    NEEDS_F64();
+    double *g = test_numbers(sloped(determinant, test_f64(TN_SHAPE(2, 2), {1, 2, 2, 4})));
+    const double want[] = {4, -2, -2, 1};
+    for (int i = 0; i < 4; i++) ck_assert_msg(fabs(g[i] - want[i]) < 1e-6, "element %d is %.12g", i, g[i]);
+    free(g);
+}
+END_TEST
+
+/* ---- updates of one element ---- */
+
+START_TEST(what_is_overwritten_has_no_gradient_and_of_two_updates_the_last)
+{
+    tn_tensor *x = test_f32(TN_SHAPE(4), {1, 2, 3, 4}), *src = test_f32(TN_SHAPE(3), {5, 6, 7}), *index = test_i64(TN_SHAPE(3), {2, 0, 2}), *g[2];
+    tn_tensor *const leaves[] = {x, src};
+    for (int i = 0; i < 2; i++) ck_ok(tn_set_requires_grad(leaves[i], true));
+    tn_tensor *const results[] = {tn_scatter(x, 0, index, src), tn_index_copy(x, 0, index, src), tn_put(x, index, src, false)};
+    for (int i = 0; i < 3; i++) {
+        tn_tensor *up = test_f32(TN_SHAPE(4), {10, 20, 30, 40});
+        ck_tensor_f32(results[i], {6, 2, 7, 4});
+        ck_ok(tn_grad(&results[i], &up, 1, leaves, 2, g, NULL));
+        ck_tensor_f32(g[0], {0, 20, 0, 40});
+        ck_tensor_f32(g[1], {0, 10, 30});
+    }
+}
+END_TEST
+
+START_TEST(extremes_without_the_element_itself_take_nothing_from_it)
+{
+    tn_tensor *x = test_f32(TN_SHAPE(2), {5, 3}), *src = test_f32(TN_SHAPE(2), {5, 5}), *index = test_i64(TN_SHAPE(2), {0, 0}), *g[2];
+    tn_tensor *const leaves[] = {x, src};
+    for (int i = 0; i < 2; i++) ck_ok(tn_set_requires_grad(leaves[i], true));
+    for (int with = 0; with < 2; with++) {
+        tn_tensor *y = tn_sum(tn_scatter_reduce(x, 0, index, src, TN_COMBINE_AMAX, with), TN_ALL_AXES, false);
+        ck_ok(tn_grad(&y, NULL, 1, leaves, 2, g, NULL));
+        if (with) {
+            ck_close(g[0], 2, {1.0 / 3, 1});
+            ck_close(g[1], 2, {1.0 / 3, 1.0 / 3});
+        } else {
+            ck_tensor_f32(g[0], {0, 1});
+            ck_tensor_f32(g[1], {0.5, 0.5});
+        }
+    }
+}
+END_TEST
+
+/* ---- what an operation keeps ---- */
+
+START_TEST(indices_have_no_gradient_and_are_only_kept_for_one)
+{
+    tn_tensor *x = test_f32(TN_SHAPE(3), {3, 1, 2}), *v, *at;
+    ck_ok(tn_sort(x, 0, false, &v, &at));
+    ck_assert(!tn_requires_grad(v));
+    ck_ok(tn_set_requires_grad(x, true));
+    ck_ok(tn_sort(x, 0, false, &v, &at));
+    ck_assert(tn_requires_grad(v) && !tn_requires_grad(at));
+    const int64_t live = tn_live_count();
+    ck_ok(tn_topk(x, 1, 0, true, &v, NULL));
+    tn_release(v);
+    ck_assert_int_eq(tn_live_count(), live);
+}
+END_TEST
+
+START_TEST(plain_numbers_count_in_the_dtype_they_are_computed_with)
+{
+    NEEDS_F64();
+    tn_tensor *x = test_f64(TN_SHAPE(1), {1}), *g;
+    ck_ok(tn_set_requires_grad(x, true));
+    tn_tensor *y = tn_sum(tn_pow(tn_float(0.3), x), TN_ALL_AXES, false);
+    ck_ok(tn_grad(&y, NULL, 1, &x, 1, &g, NULL));
+    ck_close(g, 4, {-0.36119184129778071}); /* 0.3 log 0.3 */
+}
+END_TEST
+
+START_TEST(gradients_go_back_to_the_device_that_an_operand_was_moved_from)
+{
+    NEEDS_OPENCL();
+    tn_tensor *x = tn_from(TN_F32, TN_SHAPE(2), (const float[]){1, 2}, "host"), *w = test_f32(TN_SHAPE(2), {3, 4}), *g[2];
+    tn_tensor *const leaves[] = {x, w};
+    for (int i = 0; i < 2; i++) ck_ok(tn_set_requires_grad(leaves[i], true));
+    const bool before = tn_auto_move(true);
+    tn_tensor *y = ck_made(tn_sum(tn_concat((tn_tensor *const[]){tn_mul(x, w), x}, 2, 0), TN_ALL_AXES, false));
+    (void)tn_auto_move(before);
+    ck_ok(tn_grad(&y, NULL, 1, leaves, 2, g, NULL));
+    ck_assert_str_eq(tn_device_of(g[0]), "host");
+    ck_tensor_f32(g[0], {4, 5});
+    ck_assert_str_eq(tn_device_of(g[1]), test_device());
+    ck_tensor_f32(g[1], {1, 2});
+}
+END_TEST
+
 /* ---- completeness ---- */
 
 START_TEST(every_operation_of_the_catalogue_with_a_gradient_has_an_entry)
@@ -286,4 +512,10 @@ END_TEST
 
 BONES_MAIN("backward", gradients_equal_central_differences_in_every_layout, gradients_of_smooth_operations_can_be_differentiated_again,
            gradients_have_the_shape_dtype_and_device_of_their_operands, gradients_on_the_device_agree_with_host,
+           ties_are_shared_by_values_and_go_to_the_index_where_there_is_one,
+           norms_and_deviations_of_nothing_have_no_gradient_and_roots_an_infinite_one, c47_products_are_exact_with_zeros,
+           products_with_zeros_can_be_differentiated_twice, c47_where_and_nothing_times_infinity, gradients_where_numbers_are_not_finite,
+           a_singular_matrix_has_a_gradient_of_its_determinant, what_is_overwritten_has_no_gradient_and_of_two_updates_the_last,
+           extremes_without_the_element_itself_take_nothing_from_it, indices_have_no_gradient_and_are_only_kept_for_one,
+           plain_numbers_count_in_the_dtype_they_are_computed_with, gradients_go_back_to_the_device_that_an_operand_was_moved_from,
            every_operation_of_the_catalogue_with_a_gradient_has_an_entry)

@@ -40,15 +40,43 @@ GRADIENT(extreme)
 
 /* The product of the others: of all that are not 0, by the element itself where there is no 0; where there is one 0, it alone has a
  * gradient; where there are more, none. */
-GRADIENT(prod)
+static tn_tensor *by_zeros(const tn__backward *back, tn_tensor *x)
 {
-    UNUSED;
-    tn_tensor *x = in[0], *zero = tn_int(0), *is_zero = tn_eq(x, zero);
+    tn_tensor *zero = tn_int(0), *is_zero = tn_eq(x, zero);
     tn_tensor *zeros = tn_sum(is_zero, tn__reduced_of(back), true);
     tn_tensor *others = tn_prod(tn_where(is_zero, tn_int(1), x), tn__reduced_of(back), true);
     tn_tensor *by_itself = tn_div(others, tn_where(is_zero, tn_int(1), x));
     tn_tensor *none = tn_eq(zeros, zero), *alone = tn_logical_and(is_zero, tn_eq(zeros, tn_int(1)));
-    g[0] = tn_mul(tn__kept(back, up), tn_where(none, by_itself, tn_where(alone, others, zero)));
+    return tn_where(none, by_itself, tn_where(alone, others, zero));
+}
+
+/* Of each element of a line, the product of all before it. */
+static tn_tensor *before(tn_tensor *x, int axis)
+{
+    tn_shape first = {.ndim = x->ndim}, last = {.ndim = x->ndim};
+    first.dim[axis] = 1;
+    last.dim[axis] = -1;
+    return tn_cumprod(tn_pad(x, first, last, TN_PAD_CONSTANT, tn_int(1)), axis);
+}
+
+/* The same in products alone, axis by axis, to be differentiated again where there are zeros. */
+static tn_tensor *by_products(const tn__backward *back, tn_tensor *x)
+{
+    const tn_axes axes = tn__reduced_of(back);
+    tn_tensor *others = tn_ones(x->dtype, TN_SHAPE(), tn_device_of(x));
+    for (int i = 0; x && i < axes.count; i++) {
+        const tn_axes axis = TN_AXES(axes.axis[i]);
+        others = tn_mul(others, tn_mul(before(x, axes.axis[i]), tn_flip(before(tn_flip(x, axis), axes.axis[i]), axis)));
+        x = tn_prod(x, axis, true);
+    }
+    return others;
+}
+
+GRADIENT(prod)
+{
+    UNUSED;
+    const bool again = tn__derives() && in[0]->numel > 0;
+    g[0] = tn_mul(tn__kept(back, up), again ? by_products(back, in[0]) : by_zeros(back, in[0]));
 }
 
 /* ---- along an axis ---- */
