@@ -163,7 +163,8 @@ static tn__history *history_new(const tn__derivative *d, int count, int results)
 /* A plain number in what it is computed with: functions of numbers alone, as 1 - x, would be f32. */
 static tn_tensor *number_for(tn_tensor *x, const tn_tensor *out)
 {
-    const tn_dtype dtype = !out || !tn_dtype_is_float(out->dtype) || x->dtype == TN_BOOL ? x->dtype : out->dtype == TN_F64 ? TN_F64 : TN_F32;
+    tn_dtype dtype = x->dtype;
+    if (out && tn_dtype_is_float(out->dtype) && dtype != TN_BOOL) dtype = out->dtype == TN_F64 ? TN_F64 : TN_F32;
     tn_tensor *y = x->dtype == dtype ? tn__tensor_alias(x) : tn__cast(x, dtype, true);
     if (y) y->weak = false;
     return y;

@@ -225,7 +225,8 @@ tn_tensor *tn_index_select(tn_tensor *x, int axis, tn_tensor *index)
     if (tn__pair_take("index_select", x, "x", index, "index", &p) && tn__index_check("index_select", p.b)) {
         tn_tensor *line = p.a->ndim ? tn__tensor_alias(p.a) : tn_reshape(p.a, TN_SHAPE(1));
         const int a = line ? tn__axis(axis, line->ndim, "index_select") : -1;
-        if (a >= 0) y = recorded(&derive_index_select, x, p.b, a, index_select("index_select", TN__FAULT_index_select, line, a, p.b));
+        if (a >= 0)
+            y = recorded(&derive_index_select, x, p.b, a, index_select("index_select", TN__FAULT_index_select, line, a, p.b));
         tn_release(line);
     }
     tn__pair_drop(&p);
@@ -272,8 +273,7 @@ tn_tensor *tn_searchsorted(tn_tensor *sorted, tn_tensor *values, bool right)
 {
     tn__pair p;
     tn_tensor *y = NULL;
-    if (tn__pair_promote("searchsorted", sorted, "sorted", values, "values", &p))
-        y = search("searchsorted", p.a, p.b, right);
+    if (tn__pair_promote("searchsorted", sorted, "sorted", values, "values", &p)) y = search("searchsorted", p.a, p.b, right);
     tn__pair_drop(&p);
     return y;
 }

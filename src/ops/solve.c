@@ -102,7 +102,8 @@ GRADIENT(inv)
     g[0] = tn_neg(tn_matmul(tn_matmul(turned, up), turned));
 }
 
-static const tn__op op_inv[] = {{.name = "inv", TN__FACTOR, .derivative = {"inv", tn__grad_inv, TN__SAVES_OUT, 0}}, {.name = "inv", TN__SUBSTITUTE}};
+static const tn__op op_inv[] = {{.name = "inv", TN__FACTOR, .derivative = {"inv", tn__grad_inv, TN__SAVES_OUT, 0}},
+                                {.name = "inv", TN__SUBSTITUTE}};
 
 tn_tensor *tn_inv(tn_tensor *x)
 {
