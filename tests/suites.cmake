@@ -28,6 +28,9 @@ tenon_suite(errors     host pocl both none)
 tenon_suite(scope      host pocl)
 tenon_suite(files      host pocl)
 tenon_suite(io         host pocl)
+tenon_suite(npz        host pocl  ASAN host)
+tenon_suite(torch      host pocl  ASAN host)
+tenon_suite(shards     host  ASAN host)
 tenon_suite(print      host pocl)
 
 # devices
@@ -81,3 +84,12 @@ tenon_suite(device_memory host pocl rusticl both oclgrind  ASAN host pocl TSAN h
 tenon_suite(device_programs pocl rusticl oclgrind  ASAN pocl)
 tenon_suite(tool       host pocl rusticl none oclgrind)
 tenon_suite(fuzz_io    host  ASAN host)
+
+# networks
+tenon_suite(modules    host pocl rusticl  ASAN host)
+tenon_suite(layers     host pocl rusticl  ASAN host)
+tenon_suite(losses     host pocl rusticl  ASAN host)
+# training
+tenon_suite(optimizers host pocl rusticl  ASAN host)
+tenon_suite(schedules  host  ASAN host)
+tenon_suite(checkpoint host pocl rusticl  ASAN host)

@@ -387,6 +387,18 @@ START_TEST(bone_10_segments_read_what_segments_and_structured_operations_of_the_
 }
 END_TEST
 
+START_TEST(bone_10_a_single_element_goes_along_where_the_others_read_a_number_of_the_device)
+{
+    NEEDS_OPENCL();
+    tn_tensor *one = counted(1), *many = counted(70), *factor = tn_add(tn_select(counted(3), 0, 2), tn_int(0));
+    ck_ok(tn_realize(&factor, 1));
+    tn_tensor *const list[] = {tn_mul(tn_add(one, tn_int(3)), factor), tn_mul(tn_add(many, tn_int(3)), factor)};
+    ck_launches(1, ck_ok(tn_realize(list, 2)));
+    ck_tensor_f32(list[0], {6});
+    ck_tensor_f32(tn_slice(list[1], 0, 67, TN_END, 1), {140, 142, 144});
+}
+END_TEST
+
 START_TEST(bone_10_recording_calls_one_hook_with_the_operation_and_its_operands)
 {
     tn_tensor *x = counted(4);
@@ -562,6 +574,7 @@ BONES_MAIN("graph", bone_07_operations_are_recorded_and_run_when_their_result_is
            bone_10_each_node_of_an_expression_is_emitted_once, C72_an_expression_with_sixty_inputs_fits_the_arguments,
            C72_many_inputs_of_several_results_fit_too, bone_10_one_kernel_runs_an_expression_over_segments_of_different_shapes,
            bone_10_segments_read_what_segments_and_structured_operations_of_the_same_run_made,
+           bone_10_a_single_element_goes_along_where_the_others_read_a_number_of_the_device,
            bone_10_recording_calls_one_hook_with_the_operation_and_its_operands,
            bone_11_a_reduction_takes_its_producer_and_the_expression_of_its_result,
            bone_11_softmax_takes_its_producer_and_its_consumer, bone_11_a_shared_structured_operation_is_computed_once,

@@ -39,14 +39,19 @@ void tn__text_puts(tn__text *t, const char *s)
 
 void tn__text_add(tn__text *t, const char *format, ...)
 {
+    enum { USUAL = 80 };
     va_list list;
+    if (!reserve(t, USUAL)) return;
+    const size_t room = t->capacity - t->length;
     va_start(list, format);
-    const int length = vsnprintf(NULL, 0, format, list);
+    const int length = vsnprintf(t->data + t->length, room, format, list);
     va_end(list);
-    if (length < 0) {
-        t->failed = true;
+    if (length >= 0 && (size_t)length < room) {
+        t->length += (size_t)length;
         return;
     }
+    t->data[t->length] = '\0';
+    t->failed = length < 0;
     if (!reserve(t, (size_t)length)) return;
     va_start(list, format);
     vsnprintf(t->data + t->length, (size_t)length + 1, format, list);

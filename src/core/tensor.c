@@ -163,6 +163,20 @@ tn_tensor *tn__tensor_alias(tn_tensor *x)
     return y;
 }
 
+void tn__tensor_replace(tn_tensor *x, tn_tensor *y)
+{
+    tn__storage *old = x->storage;
+    atomic_fetch_add_explicit(&y->storage->references, 1, memory_order_relaxed);
+    x->storage = y->storage;
+    x->dtype = y->dtype;
+    x->ndim = y->ndim;
+    x->offset = y->offset;
+    x->numel = y->numel;
+    memcpy(x->dim, y->dim, sizeof x->dim);
+    memcpy(x->stride, y->stride, sizeof x->stride);
+    tn__storage_release(old);
+}
+
 tn_tensor *tn_retain(tn_tensor *x)
 {
     if (tn__tensor_check(x, "retain", "x") != TN_OK) return NULL;

@@ -90,6 +90,8 @@ void tn__storage_set(tn__storage *storage, tn__value *value);
 tn_tensor *tn__tensor_new(tn__storage *storage, tn_dtype dtype, const tn_shape *shape);
 /* A second handle with the same window, to be changed by the caller before anyone sees it. */
 tn_tensor *tn__tensor_alias(tn_tensor *x);
+/* Makes x a window on what y is one on; who holds x sees y's values from now on. */
+void tn__tensor_replace(tn_tensor *x, tn_tensor *y);
 /* Recomputes numel after dims changed. */
 void tn__tensor_renumber(tn_tensor *x);
 bool tn__tensor_contiguous(const tn_tensor *x);

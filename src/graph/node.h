@@ -56,7 +56,7 @@ enum { TN__FOLD_BASE = 32 };
 typedef struct tn__lookup {
     tn__lookup_form form;
     int64_t count, step; /* elements along that axis, and from one to the next */
-    int fault;           /* GATHER, PLACE: the report of an index out of range (device/fault.h) */
+    int fault;           /* GATHER, PLACE: the report of an index out of range (device/fault.h); below 0: one below 0 is, too */
     int row;             /* FOLD */
 } tn__lookup;
 
@@ -114,6 +114,7 @@ struct tn__node {
     bool newly_read;           /* in this walk: by something that no run has computed yet */
     bool store;                /* in this walk: its result is to be stored */
     bool planned;              /* in this walk: a kernel that stores it is planned, */
+    bool awaited;              /* in this walk: another kernel reads what its kernel stores */
     int level;                 /* after this many others */
     int64_t weight;            /* operations of the expression it ends, itself counted */
     uint64_t bytes;            /* of the operands it keeps from being freed */

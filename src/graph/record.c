@@ -4,6 +4,7 @@
 #include "core/scope.h"
 #include "graph/graph.h"
 #include "graph/move.h"
+#include "graph/recipe.h"
 #include "graph/run.h"
 #include <string.h>
 
@@ -390,6 +391,7 @@ static void close_graph(tn__device *device)
         tn__graph_remove(graph, node, &dropped);
     }
     if (graph) tn__map_free(graph->kernels);
+    if (graph) tn__recipes_free(graph->recipes);
     tn__free(graph);
     device->graph = NULL;
     tn__unlock(&device->graph_lock);

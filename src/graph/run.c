@@ -4,6 +4,7 @@
 #include "graph/generate.h"
 #include "graph/graph.h"
 #include "graph/move.h"
+#include "graph/recipe.h"
 #include "graph/rows.h"
 #include <inttypes.h>
 #include <string.h>
@@ -74,6 +75,7 @@ static tn_status push_visit(visits *v, tn__node *node, uint64_t stamp)
     node->level = 0;
     node->store = false;
     node->planned = false;
+    node->awaited = false;
     node->home = NULL;
     node->newly_read = false;
     v->list[v->count++] = (visit){node, 0};
@@ -221,6 +223,35 @@ static bool is_overtaken(const tn__plan *p)
     return false;
 }
 
+/* May value's kernel read something that p reads? Cheaper than to plan it. */
+static bool may_share(const run *r, const tn__plan *p, const tn__value *value)
+{
+    enum { MOST = 2 * TN__NODE_OPERATIONS };
+    tn__node *stack[MOST];
+    const uint64_t stamp = ++((tn__graph *)r->device->graph)->walk;
+    int count = 0;
+    for (stack[count++] = value->node; count > 0;) {
+        const tn__node *node = stack[--count];
+        for (int k = 0; k < node->inputs; k++) {
+            const tn__value *v = node->in[k].value;
+            for (int i = 0; v && i < p->inputs_count; i++)
+                if (p->inputs[i].value == v) return true;
+            if (!v || !v->node || !v->node->op->fusable || v->node->visit == stamp) continue;
+            if (count == MOST) return true;
+            v->node->visit = stamp;
+            stack[count++] = v->node;
+        }
+    }
+    return false;
+}
+
+static bool is_output(const tn__plan *p, const tn__value *value)
+{
+    bool found = false;
+    for (int o = 0; o < p->outputs_count && !found; o++) found = p->outputs[o].value == value;
+    return found;
+}
+
 /* Another wanted value of the same shape whose kernel would read what p reads: both in one kernel, when neither waits for
  * the other. Replaces *plan. */
 static void join_wanted(run *r, tn__plan **plan, tn__value *value)
@@ -231,10 +262,10 @@ static void join_wanted(run *r, tn__plan **plan, tn__value *value)
     for (int i = 0; i < r->wanted_count && count < TN__PLAN_OUTPUTS / 2; i++) {
         tn__value *other = r->wanted[i];
         bool have = !other->node || other->node->planned || !other->node->op->fusable || other->count != value->count;
-        for (int g = 0; g < count; g++) have = have || group[g] == other;
-        if (have || other->node->kept != value->node->kept ||
+        if (have || is_output(*plan, other) || other->node->kept != value->node->kept ||
             memcmp(other->node->dim, value->node->dim, sizeof(int64_t) * (size_t)value->node->kept) != 0)
             continue;
+        if (!may_share(r, *plan, other)) continue;
         group[count] = other;
         const tn__request request = {r->device, group, count + 1, choose, NULL, NULL, NULL};
         const tn__request alone = {r->device, &other, 1, choose, NULL, NULL, NULL};
@@ -374,8 +405,9 @@ static tn_status allocate_outputs(run *r)
 
 static tn_status generate_all(run *r)
 {
+    tn__recipes_trim(r->device);
     for (tn__plan *p = r->first; p; p = p->next)
-        TN__TRY(p->anchor ? p->anchor->op->generate(p) : p->next_segment ? tn__segments_generate(p) : tn__elementwise_generate(p));
+        TN__TRY(tn__plan_prepare(p));
     return TN_OK;
 }
 

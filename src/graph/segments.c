@@ -7,48 +7,14 @@
 
 enum { MOST_SEGMENTS = 64, RUN = 2048, GROUPS_PER_UNIT = 16, WIDE_LOCAL = 128, WIDE_GROUPS_PER_UNIT = 32 };
 
-/* ---- joining ---- */
+/* ---- pointers ---- */
 
-static bool is_flat(const tn__plan *p)
-{
-    if (p->anchor || p->written || p->looks || p->rank > 1) return false;
-    for (int i = 0; i < p->inputs_count; i++)
-        if (!p->inputs[i].value || (p->rank == 1 && p->inputs[i].window.stride[0] != 1 && p->inputs[i].window.stride[0] != 0))
-            return false;
-    return true;
-}
-
-/* An input that stands still along a single element counts as moving: the text is made for the larger ones. */
-static int64_t flat_stride(const tn__plan *p, const tn__window *w)
-{
-    return p->rank == 0 || p->dim[0] == 1 ? 1 : w->stride[0];
-}
-
-static bool same_steps(const tn__plan *a, const tn__plan *b)
-{
-    for (int s = 0; s < a->steps_count; s++) {
-        const tn__step *x = &a->steps[s], *y = &b->steps[s];
-        if (x->kind != y->kind || memcmp(x->a, y->a, sizeof x->a) != 0 || x->dtype != y->dtype || x->row != y->row) return false;
-        if ((x->kind == TN__APPLY || x->kind == TN__CONVERT) && x->from != y->from) return false;
-    }
-    return true;
-}
-
-static bool same_plans(const tn__plan *a, const tn__plan *b)
-{
-    if (a->level != b->level || a->rank != b->rank || a->steps_count != b->steps_count || a->inputs_count != b->inputs_count ||
-        a->numbers_count != b->numbers_count || a->outputs_count != b->outputs_count)
-        return false;
-    for (int i = 0; i < a->inputs_count; i++)
-        if (a->inputs[i].dtype != b->inputs[i].dtype || a->inputs[i].pointer != b->inputs[i].pointer ||
-            flat_stride(a, &a->inputs[i].window) != flat_stride(b, &b->inputs[i].window))
-            return false;
-    for (int n = 0; n < a->numbers_count; n++)
-        if (a->numbers[n].compute != b->numbers[n].compute || a->numbers[n].m != b->numbers[n].m) return false;
-    for (int o = 0; o < a->outputs_count; o++)
-        if (a->outputs[o].dtype != b->outputs[o].dtype || a->outputs[o].step != b->outputs[o].step) return false;
-    return same_steps(a, b);
-}
+/* Made with the text: an input that is pending then is an entry of its own, even if it gets a part of another one's buffer. */
+typedef struct tn__pointers {
+    int count;
+    tn__value *value[TN__ARGUMENTS]; /* the distinct inputs */
+    int pointer[TN__ARGUMENTS];      /* which pointer of the text each stands for */
+} pointer_table;
 
 static int pointers_of(const tn__plan *p)
 {
@@ -57,64 +23,6 @@ static int pointers_of(const tn__plan *p)
         if (p->inputs[i].value && p->inputs[i].pointer >= most) most = p->inputs[i].pointer + 1;
     return most;
 }
-
-/* An axis of one element has been dropped from some plans and not from others: all flat plans get one axis. */
-static void give_axis(tn__plan *p)
-{
-    if (p->rank == 1) return;
-    p->rank = 1;
-    p->dim[0] = 1;
-    p->group[0] = 0;
-}
-
-/* By level, else in the order made: then nothing between two plans of one level makes what the later one reads. */
-static void sort_by_level(tn__plan **first)
-{
-    tn__plan *sorted = NULL, *tail = NULL;
-    for (tn__plan *p = *first, *next; p; p = next) {
-        next = p->next;
-        tn__plan **link = tail && tail->level <= p->level ? &tail->next : &sorted;
-        while (*link && (*link)->level <= p->level) link = &(*link)->next;
-        p->next = *link;
-        *link = p;
-        if (!p->next) tail = p;
-    }
-    *first = sorted;
-}
-
-void tn__join_segments(tn__plan **first)
-{
-    sort_by_level(first);
-    for (tn__plan *head = *first; head; head = head->next) {
-        if (!is_flat(head)) continue;
-        const int pointers = pointers_of(head), budget = (int)(head->device->parameter_bytes / 8) * 3 / 4 - head->outputs_count;
-        tn__plan *tail = head;
-        int count = 1;
-        for (tn__plan **link = &head->next; *link && count < MOST_SEGMENTS && (count + 1) * pointers <= budget;) {
-            tn__plan *other = *link;
-            give_axis(head);
-            if (is_flat(other)) give_axis(other);
-            if (!is_flat(other) || !same_plans(head, other)) {
-                link = &other->next;
-                continue;
-            }
-            *link = other->next;
-            other->next = NULL;
-            tail->next_segment = other;
-            tail = other;
-            count++;
-        }
-    }
-}
-
-/* ---- pointers ---- */
-
-/* Made with the text: an input that is pending then is an entry of its own, even if it gets a part of another one's buffer. */
-typedef struct tn__pointers {
-    int count;
-    tn__value *value[160]; /* the distinct inputs */
-    int pointer[160];      /* which pointer of the text each stands for */
-} pointer_table;
 
 static tn__value *value_behind(const tn__plan *p, int pointer)
 {
@@ -132,7 +40,153 @@ static int table_index(pointer_table *t, tn__value *value, int pointer)
     return t->count++;
 }
 
-static tn_status make_table(tn__plan *head)
+/* ---- joining ---- */
+
+static bool is_flat(const tn__plan *p)
+{
+    if (p->anchor || p->written || p->looks || p->rank > 1) return false;
+    for (int i = 0; i < p->inputs_count; i++)
+        if (!p->inputs[i].value || (p->rank == 1 && p->inputs[i].window.stride[0] != 1 && p->inputs[i].window.stride[0] != 0))
+            return false;
+    return true;
+}
+
+/* A single element is read alike whether an input moves or stands still. */
+static bool is_single(const tn__plan *p)
+{
+    return p->rank == 0 || (p->rank == 1 && p->dim[0] == 1);
+}
+
+static bool same_steps(const tn__plan *a, const tn__plan *b)
+{
+    for (int s = 0; s < a->steps_count; s++) {
+        const tn__step *x = &a->steps[s], *y = &b->steps[s];
+        if (x->kind != y->kind || memcmp(x->a, y->a, sizeof x->a) != 0 || x->dtype != y->dtype || x->row != y->row) return false;
+        if ((x->kind == TN__APPLY || x->kind == TN__CONVERT) && x->from != y->from) return false;
+    }
+    return true;
+}
+
+/* Does b fit into the launch of a? */
+static bool same_plans(const tn__plan *a, const tn__plan *b)
+{
+    if (is_single(a) && !is_single(b)) return false; /* the text is made for the larger ones */
+    if (a->level != b->level || a->rank != b->rank || a->steps_count != b->steps_count || a->inputs_count != b->inputs_count ||
+        a->numbers_count != b->numbers_count || a->outputs_count != b->outputs_count)
+        return false;
+    for (int i = 0; i < a->inputs_count; i++)
+        if (a->inputs[i].dtype != b->inputs[i].dtype || a->inputs[i].pointer != b->inputs[i].pointer ||
+            (!is_single(b) && a->inputs[i].window.stride[0] != b->inputs[i].window.stride[0]))
+            return false;
+    for (int n = 0; n < a->numbers_count; n++)
+        if (a->numbers[n].compute != b->numbers[n].compute || a->numbers[n].m != b->numbers[n].m) return false;
+    for (int o = 0; o < a->outputs_count; o++)
+        if (a->outputs[o].dtype != b->outputs[o].dtype || a->outputs[o].step != b->outputs[o].step) return false;
+    return same_steps(a, b);
+}
+
+/* An axis of one element has been dropped from some plans and not from others: all flat plans get one axis. */
+static void give_axis(tn__plan *p)
+{
+    if (p->rank == 1) return;
+    p->rank = 1;
+    p->dim[0] = 1;
+    p->group[0] = 0;
+}
+
+static bool comes_before(const tn__plan *a, const tn__plan *b)
+{
+    if (a->level != b->level) return a->level < b->level;
+    return !(is_flat(a) && is_single(a)) && is_flat(b) && is_single(b);
+}
+
+/* By level, single elements last, else in the order made: nothing between two plans of one level makes what the later one reads. */
+static void sort_by_level(tn__plan **first)
+{
+    tn__plan *sorted = NULL, *tail = NULL;
+    for (tn__plan *p = *first, *next; p; p = next) {
+        next = p->next;
+        tn__plan **link = tail && !comes_before(p, tail) ? &tail->next : &sorted;
+        while (*link && !comes_before(p, *link)) link = &(*link)->next;
+        p->next = *link;
+        *link = p;
+        if (!p->next) tail = p;
+    }
+    *first = sorted;
+}
+
+/* What no other plan of the run waits for may wait itself: updates of parameters meet at the end. */
+static void put_off(tn__plan *first)
+{
+    int last = 0;
+    for (tn__plan *p = first; p; p = p->next) {
+        if (p->level > last) last = p->level;
+        for (int i = 0; i < p->inputs_count; i++)
+            if (p->inputs[i].value && p->inputs[i].value->node) p->inputs[i].value->node->awaited = true;
+    }
+    for (tn__plan *p = first; p; p = p->next) {
+        bool awaited = !is_flat(p);
+        for (int o = 0; o < p->outputs_count; o++) awaited = awaited || p->outputs[o].value->node->awaited;
+        if (!awaited) p->level = last;
+    }
+}
+
+/* Adds what p points to, unless there would be more than `most`. */
+static bool add_pointers(pointer_table *t, const tn__plan *p, int most)
+{
+    const int before = t->count;
+    for (int pointer = 0; pointer < pointers_of(p); pointer++) {
+        (void)table_index(t, value_behind(p, pointer), pointer);
+        if (t->count <= most) continue;
+        t->count = before;
+        return false;
+    }
+    return true;
+}
+
+/* Pointers of a launch, such that its arguments fit. */
+static int most_pointers(const tn__plan *head)
+{
+    const int fit = (int)(head->device->parameter_bytes / 8) * 3 / 4 - head->outputs_count;
+    const int room = TN__ARGUMENTS - head->outputs_count - head->numbers_count - 8; /* the table's and the launch's own */
+    return fit < room ? fit : room;
+}
+
+/* Takes what fits into head's launch out of the list behind it. */
+static void join_to(tn__plan *head)
+{
+    pointer_table t = {.count = 0};
+    tn__plan *tail = head;
+    const int most = most_pointers(head);
+    int count = 1;
+    if (!add_pointers(&t, head, most)) return;
+    for (tn__plan **link = &head->next; *link && count < MOST_SEGMENTS;) {
+        tn__plan *other = *link;
+        give_axis(head);
+        if (is_flat(other)) give_axis(other);
+        if (!is_flat(other) || !same_plans(head, other) || !add_pointers(&t, other, most)) {
+            link = &other->next;
+            continue;
+        }
+        *link = other->next;
+        other->next = NULL;
+        tail->next_segment = other;
+        tail = other;
+        count++;
+    }
+}
+
+void tn__join_segments(tn__plan **first)
+{
+    put_off(*first);
+    sort_by_level(first);
+    for (tn__plan *head = *first; head; head = head->next)
+        if (is_flat(head)) join_to(head);
+}
+
+/* ---- pointers in the text ---- */
+
+tn_status tn__segments_table(tn__plan *head)
 {
     tn__free(head->pointers);
     head->pointers = tn__zalloc(sizeof *head->pointers);
@@ -178,7 +232,8 @@ static void put_parameters(tn__generator *g, const tn__plan *head, const pointer
         tn__text_add(out, " __global P_%s *restrict q%d,", tn_dtype_name(head->outputs[o].dtype), o);
     for (int i = 0; i < t->count; i++)
         tn__text_add(out, " __global const P_%s *i%d,", tn_dtype_name(pointer_dtype(head, t->pointer[i])), i);
-    for (int n = 0; n < head->numbers_count; n++) tn__text_add(out, " const %s k%d,", tn__scalar_names[head->numbers[n].compute], n);
+    for (int n = 0; n < head->numbers_count; n++)
+        tn__text_add(out, " const %s k%d,", tn__scalar_names[head->numbers[n].compute], n);
     tn__text_puts(out, " __global const long *restrict meta,\n");
     for (int e = 0; e < head->parameters_count; e++) tn__text_add(out, "#define e%d ((IDX)meta[place + %d])\n", e, e);
 }
@@ -215,14 +270,16 @@ static tn_status write_table(tn__plan *head, int64_t run, int segments)
     return TN_OK;
 }
 
-/* The macros of one plan; only the first one's text is used, of the others the parameters. */
-static void generate_macros(tn__generator *g, tn__plan *p, int width, int64_t extra)
+/* The macros of one plan; only the head's text is used, of the others the parameters. */
+static void generate_macros(tn__generator *g, tn__plan *p, const tn__plan *head, int width, int64_t extra)
 {
     const tn__role role[1] = {TN__INNER};
     const int64_t n = p->dim[0];
     tn__generator_start(g, p, role, width, extra);
+    g->macros.failed = g->functions.failed = p != head; /* takes no text */
     p->dim[0] = n > 1 ? n : 2; /* the text treats one element as a row */
-    for (int i = 0; n == 1 && i < p->inputs_count; i++) p->inputs[i].window.stride[0] = 1;
+    for (int i = 0; n == 1 && i < p->inputs_count; i++)
+        p->inputs[i].window.stride[0] = is_single(head) ? 1 : head->inputs[i].window.stride[0];
     for (int o = 0; n == 1 && o < p->outputs_count; o++) p->outputs[o].window.stride[0] = 1;
     tn__generate_section(g, TN__SECTION_END);
     tn__generate_single(g);
@@ -246,7 +303,7 @@ tn_status tn__segments_generate(tn__plan *head)
     int64_t extra = 0;
     int segments = 0;
     const int width = lanes_of(head);
-    TN__TRY(make_table(head));
+    TN__TRY(tn__segments_table(head));
     for (tn__plan *p = head; p; p = p->next_segment, segments++)
         for (int k = 0; k < p->inputs_count + p->outputs_count; k++) {
             const int64_t at = k < p->inputs_count ? p->inputs[k].value->base + p->inputs[k].window.offset
@@ -254,10 +311,10 @@ tn_status tn__segments_generate(tn__plan *head)
             if (at + p->dim[0] > extra) extra = at + p->dim[0];
         }
     for (tn__plan *p = head->next_segment; p; p = p->next_segment) {
-        generate_macros(&g, p, width, extra);
+        generate_macros(&g, p, head, width, extra);
         tn__generator_free(&g);
     }
-    generate_macros(&g, head, width, extra);
+    generate_macros(&g, head, head, width, extra);
     put_select(&g, head, head->pointers);
     put_parameters(&g, head, head->pointers);
     tn__text_add(&g.defines, "#define SEGMENTS %d\n#define ROW %d\n", segments, head->parameters_count + 2);

@@ -328,6 +328,14 @@ static tn_tensor *as_matrix(tn_tensor *x)
     return x ? tn_reshape(x, TN_SHAPE(-1, x->dim[x->ndim - 1])) : NULL;
 }
 
+/* A B, lying in memory as x does: turned when x's columns are further apart than its rows. */
+static tn_tensor *product_like(const tn_tensor *x, tn_tensor *a, tn_tensor *b)
+{
+    const bool turned = x->stride[x->ndim - 2] < x->stride[x->ndim - 1];
+    if (!turned) return tn_matmul(a, b);
+    return tn_transpose(tn_matmul(tn_transpose(b, -2, -1), tn_transpose(a, -2, -1)), -2, -1);
+}
+
 /* Of C = A B: G Bᵀ and Aᵀ G. With one B for many A, the sum over them is part of one product. */
 GRADIENT(matmul)
 {
@@ -337,13 +345,13 @@ GRADIENT(matmul)
     if (a->ndim == 1) up = tn_unsqueeze(up, -2), a = tn_unsqueeze(a, -2);
     if (!up) return;
     if (WANTED(0)) {
-        tn_tensor *whole = tn_matmul(up, tn_transpose(b, -2, -1));
+        tn_tensor *whole = product_like(a, up, tn_transpose(b, -2, -1));
         g[0] = in[0]->ndim == 1 ? tn_squeeze(whole, TN_AXES(-2)) : whole;
     }
     if (WANTED(1)) {
         const bool many = b->ndim == 2 && a->ndim > 2;
         tn_tensor *left = many ? as_matrix(a) : a, *right = many ? as_matrix(up) : up;
-        tn_tensor *whole = tn_matmul(tn_transpose(left, -2, -1), right);
+        tn_tensor *whole = product_like(b, tn_transpose(left, -2, -1), right);
         g[1] = in[1]->ndim == 1 ? tn_squeeze(whole, TN_AXES(-1)) : whole;
     }
 }
