@@ -10,8 +10,8 @@ struct tn__frame {
     tn__frame *parent;
     int depth;
     tn_tensor *newest;
-    bool no_grad, before; /* pop puts the switch of gradients back to what it was before */
-    tn_status code; /* of the first failure */
+    bool switched, before; /* pop puts the switch of gradients back to what it was before */
+    tn_status code;        /* of the first failure */
     char sentence[512];
 };
 
@@ -38,13 +38,18 @@ tn_scope tn_scope_push(void)
     return (tn_scope){.depth = f->depth};
 }
 
-tn_scope tn_scope_push_no_grad(void)
+tn_scope tn__scope_push_grad(bool enabled)
 {
     const tn_scope scope = tn_scope_push();
     if (scope.depth <= 0) return scope;
-    top->no_grad = true;
-    top->before = tn__derive_enable(false);
+    top->switched = true;
+    top->before = tn__derive_enable(enabled);
     return scope;
+}
+
+tn_scope tn_scope_push_no_grad(void)
+{
+    return tn__scope_push_grad(false);
 }
 
 static void link_to(tn__frame *f, tn_tensor *x)
@@ -126,7 +131,7 @@ tn_status tn_scope_pop(tn_scope scope)
     while (top && top->depth >= scope.depth) { /* the outermost one's first failure came first or is its own */
         tn__frame *f = top;
         release_handles(f);
-        if (f->no_grad) (void)tn__derive_enable(f->before);
+        if (f->switched) (void)tn__derive_enable(f->before);
         if (f->code != TN_OK) {
             code = f->code;
             memcpy(sentence, f->sentence, sizeof sentence);

@@ -332,19 +332,20 @@ static tn_tensor *as_matrix(tn_tensor *x)
 GRADIENT(matmul)
 {
     UNUSED;
-    tn_tensor *a = in[0], *b = in[1];
-    if (b->ndim == 1) up = tn_unsqueeze(up, -1), b = tn_unsqueeze(b, -1);
-    if (a->ndim == 1) up = tn_unsqueeze(up, -2), a = tn_unsqueeze(a, -2);
+    const int rank[2] = {back->operand[0].shape.ndim, back->operand[1].shape.ndim};
+    const bool row = rank[0] == 1, column = rank[1] == 1;
+    if (column) up = tn_unsqueeze(up, -1);
+    if (row) up = tn_unsqueeze(up, -2);
     if (!up) return;
     if (WANTED(0)) {
-        tn_tensor *whole = tn_matmul(up, tn_transpose(b, -2, -1));
-        g[0] = in[0]->ndim == 1 ? tn_squeeze(whole, TN_AXES(-2)) : whole;
+        tn_tensor *b = column ? tn_unsqueeze(in[1], -1) : in[1], *whole = tn_matmul(up, tn_transpose(b, -2, -1));
+        g[0] = row ? tn_squeeze(whole, TN_AXES(-2)) : whole;
     }
     if (WANTED(1)) {
-        const bool many = b->ndim == 2 && a->ndim > 2;
-        tn_tensor *left = many ? as_matrix(a) : a, *right = many ? as_matrix(up) : up;
+        const bool many = rank[1] <= 2 && rank[0] > 2;
+        tn_tensor *a = row ? tn_unsqueeze(in[0], -2) : in[0], *left = many ? as_matrix(a) : a, *right = many ? as_matrix(up) : up;
         tn_tensor *whole = tn_matmul(tn_transpose(left, -2, -1), right);
-        g[1] = in[1]->ndim == 1 ? tn_squeeze(whole, TN_AXES(-1)) : whole;
+        g[1] = column ? tn_squeeze(whole, TN_AXES(-1)) : whole;
     }
 }
 
@@ -355,7 +356,7 @@ static const tn__op op_matmul = {.name = "matmul",
                                  .launch = launch,
                                  .open = open_operand,
                                  .stores_expression = true,
-                                 .derivative = {"matmul", tn__grad_matmul, TN__SAVES_IN, 0},
+                                 .derivative = {"matmul", tn__grad_matmul, TN__SAVES_OTHERS, 0},
                                  .cost = cost};
 
 /* ---- public ---- */
