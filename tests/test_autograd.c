@@ -41,7 +41,8 @@ START_TEST(only_floats_can_require_a_gradient)
     ck_assert(!tn_requires_grad(x));
     (void)required(tn_cast(x, TN_F16));
     (void)required(tn_cast(x, TN_BF16));
-    ck_fails(tn_set_requires_grad(test_i32(TN_SHAPE(2), {1, 2}), true), TN_DTYPE, "set_requires_grad: x [2] of i32; only floats have gradients");
+    ck_fails(tn_set_requires_grad(test_i32(TN_SHAPE(2), {1, 2}), true), TN_DTYPE,
+             "set_requires_grad: x [2] of i32; only floats have gradients");
     ck_fails(tn_set_requires_grad(test_bool(TN_SHAPE(1), {1}), true), TN_DTYPE, "bool");
     ck_fails(tn_set_requires_grad(NULL, true), TN_ARGUMENT, "set_requires_grad");
     ck_fails(tn_set_requires_grad(TN_NONE, true), TN_ARGUMENT, "TN_NONE");
@@ -160,7 +161,8 @@ END_TEST
 
 START_TEST(leaves_never_share_the_memory_of_their_gradients)
 {
-    tn_tensor *a = leaf(TN_SHAPE(2), {1, 2}), *b = leaf(TN_SHAPE(2), {3, 4}), *up = test_f32(TN_SHAPE(2), {5, 6}), *y = tn_add(a, b);
+    tn_tensor *a = leaf(TN_SHAPE(2), {1, 2}), *b = leaf(TN_SHAPE(2), {3, 4}), *up = test_f32(TN_SHAPE(2), {5, 6}),
+              *y = tn_add(a, b);
     ck_ok(tn_backward_all(&y, &up, 1, NULL));
     ck_ok(tn_assign(tn_grad_of(a), tn_int(0)));
     ck_gradient(b, {5, 6});
@@ -282,7 +284,8 @@ END_TEST
 
 START_TEST(no_axes_and_no_elements_have_gradients)
 {
-    tn_tensor *x = leaf(TN_SHAPE(), {3}), *e = required(tn_zeros(TN_F32, TN_SHAPE(0, 3), test_device())), *row = leaf(TN_SHAPE(3), {1, 2, 3});
+    tn_tensor *x = leaf(TN_SHAPE(), {3}), *e = required(tn_zeros(TN_F32, TN_SHAPE(0, 3), test_device())),
+              *row = leaf(TN_SHAPE(3), {1, 2, 3});
     ck_ok(tn_backward(tn_mul(x, x)));
     ck_gradient(x, {6});
     ck_shape(tn_grad_of(x), TN_SHAPE());
@@ -413,7 +416,8 @@ END_TEST
 
 START_TEST(gradients_as_values_share_no_memory)
 {
-    tn_tensor *a = leaf(TN_SHAPE(2), {1, 2}), *b = leaf(TN_SHAPE(2), {3, 4}), *y = tn_add(a, b), *up = test_f32(TN_SHAPE(2), {5, 6});
+    tn_tensor *a = leaf(TN_SHAPE(2), {1, 2}), *b = leaf(TN_SHAPE(2), {3, 4}), *y = tn_add(a, b),
+              *up = test_f32(TN_SHAPE(2), {5, 6});
     tn_tensor *in[3] = {a, b, y}, *g[3];
     ck_ok(tn_grad(&y, &up, 1, in, 3, g, NULL));
     for (int i = 0; i < 3; i++) ck_ok(tn_assign(g[i], tn_int(i)));
@@ -629,7 +633,8 @@ START_TEST(a_hook_that_fails_fails_the_backward)
     ck_fails(tn_backward_all(&s, NULL, 1, &retain), TN_ARGUMENT, "backward: a hook gave NULL");
     tn_grad_hook *const wrong[] = {fails, of_another_shape, of_another_dtype, of_another_device};
     const tn_status code[] = {TN_SHAPE, TN_SHAPE, TN_DTYPE, TN_DEVICE};
-    static const char *const words[] = {"reshape", "a hook gave [1,2] for a gradient of [2]", "a hook gave f16 for a gradient of f32", "a hook gave a tensor on host"};
+    static const char *const words[] = {"reshape", "a hook gave [1,2] for a gradient of [2]",
+                                        "a hook gave f16 for a gradient of f32", "a hook gave a tensor on host"};
     for (int i = 0; i < (test_is("host") ? 3 : 4); i++) {
         ck_ok(tn_remove_grad_hook(y, number));
         number = tn_add_grad_hook(y, wrong[i], NULL);
@@ -712,7 +717,8 @@ START_TEST(c48_a_changed_saved_value_is_named_with_its_versions)
 {
     tn_tensor *x = leaf(TN_SHAPE(2), {1, 2}), *y = summed(tn_mul(x, x));
     write_quietly(x, tn_add(x, tn_int(1)));
-    ck_fails(tn_backward(y), TN_ARGUMENT, "backward: operand 0 of mul, [2], was written to after it was saved (version 1, saved at 0)");
+    ck_fails(tn_backward(y), TN_ARGUMENT,
+             "backward: operand 0 of mul, [2], was written to after it was saved (version 1, saved at 0)");
     ck_no_gradient(x);
     ck_ok(tn_backward(square_sum(x)));
     ck_gradient(x, {4, 6});
@@ -778,7 +784,8 @@ END_TEST
 
 START_TEST(an_assignment_to_a_whole_tensor_is_differentiated)
 {
-    tn_tensor *x = leaf(TN_SHAPE(2), {1, 2}), *row = leaf(TN_SHAPE(1), {5}), *y = tn_add(x, tn_int(1)), *c = test_f32(TN_SHAPE(2), {0, 0});
+    tn_tensor *x = leaf(TN_SHAPE(2), {1, 2}), *row = leaf(TN_SHAPE(1), {5}), *y = tn_add(x, tn_int(1)),
+              *c = test_f32(TN_SHAPE(2), {0, 0});
     ck_ok(tn_assign(y, row)); /* what y was is forgotten */
     ck_ok(tn_assign(c, tn_mul(x, x)));
     ck_assert(tn_requires_grad(c) && !tn_is_leaf(c));
@@ -941,7 +948,8 @@ START_TEST(a_checkpoint_has_the_values_gradients_and_random_numbers_of_the_funct
     uint64_t seed, position[2];
     for (int i = 0; i < 2; i++) {
         layer l = {0};
-        tn_tensor *x = leaf(TN_SHAPE(8), {1, 2, 3, 4, 5, 6, 7, 8}), *w = leaf(TN_SHAPE(8), {1, 1, 1, 1, 2, 2, 2, 2}), *in[2] = {x, w};
+        tn_tensor *x = leaf(TN_SHAPE(8), {1, 2, 3, 4, 5, 6, 7, 8}), *w = leaf(TN_SHAPE(8), {1, 1, 1, 1, 2, 2, 2, 2}),
+                  *in[2] = {x, w};
         tn_seed(5);
         tn_tensor *y = ck_made(i ? tn_checkpoint(dropped_square, in, 2, &l) : dropped_square(in, 2, &l));
         ck_ok(tn_backward(summed(y)));
@@ -1046,7 +1054,8 @@ START_TEST(the_checker_finds_a_wrong_gradient)
     tn_tensor *in[2] = {test_f32(TN_SHAPE(2), {2, 3}), leaf(TN_SHAPE(2), {1, 5})};
     uint64_t seed, before, after;
     tn_random_state(&seed, &before);
-    ck_fails(tn_gradcheck(wrongly_differentiated, in, 2, NULL, NULL), TN_ARGUMENT, "gradcheck: input 1 [2], element 0 at 1", "the gradient is", "differences give");
+    ck_fails(tn_gradcheck(wrongly_differentiated, in, 2, NULL, NULL), TN_ARGUMENT, "gradcheck: input 1 [2], element 0 at 1",
+             "the gradient is", "differences give");
     tn_random_state(&seed, &after);
     ck_assert_uint_eq(before, after);
     ck_values(in[1], {1, 5});
@@ -1097,13 +1106,15 @@ END_TEST
 BONES_MAIN("autograd", only_floats_can_require_a_gradient, what_is_computed_from_a_leaf_requires_a_gradient_where_it_is_a_float,
            detach_shows_the_same_memory_beyond_differentiation, nothing_is_remembered_in_a_no_grad_scope,
            a_no_grad_scope_ends_with_the_scope_around_it_and_after_errors, the_switch_is_the_threads_own,
-           gradients_add_up_until_they_are_taken_away, the_gradient_of_a_sum_adds_up_too, leaves_never_share_the_memory_of_their_gradients,
-           a_part_of_a_gradient_does_not_hold_the_whole, a_gradient_is_set_as_a_copy_of_what_fits, gradients_are_taken_away_from_a_list,
+           gradients_add_up_until_they_are_taken_away, the_gradient_of_a_sum_adds_up_too,
+           leaves_never_share_the_memory_of_their_gradients, a_part_of_a_gradient_does_not_hold_the_whole,
+           a_gradient_is_set_as_a_copy_of_what_fits, gradients_are_taken_away_from_a_list,
            a_frozen_leaf_keeps_its_gradient_and_gets_no_more, c45_gradients_of_broadcast_operands_have_their_shapes,
            a_gradient_has_the_dtype_of_its_operand, integers_take_part_without_a_gradient, no_axes_and_no_elements_have_gradients,
-           c47_gradients_at_nothing, a_value_used_often_sums_what_flows_into_it, a_second_backward_needs_retain_and_names_what_is_gone,
-           a_backward_that_cannot_pass_changes_nothing, several_roots_with_gradients_of_their_own, a_backward_says_what_it_misses,
-           a_gradient_on_the_way_is_kept_when_asked_for, gradients_as_values_leave_the_leaves_alone, gradients_as_values_share_no_memory,
+           c47_gradients_at_nothing, a_value_used_often_sums_what_flows_into_it,
+           a_second_backward_needs_retain_and_names_what_is_gone, a_backward_that_cannot_pass_changes_nothing,
+           several_roots_with_gradients_of_their_own, a_backward_says_what_it_misses, a_gradient_on_the_way_is_kept_when_asked_for,
+           gradients_as_values_leave_the_leaves_alone, gradients_as_values_share_no_memory,
            an_input_that_was_not_used_is_an_error_or_nothing, gradients_as_values_say_what_they_miss, gradients_have_gradients,
            saved_results_are_part_of_the_graph_of_gradients, backward_can_remember_gradients_which_end_with_zero_grad,
            hooks_follow_one_another_and_change_what_flows_on, hooks_of_a_leaf_see_each_backwards_gradient_before_it_is_added,
@@ -1112,9 +1123,10 @@ BONES_MAIN("autograd", only_floats_can_require_a_gradient, what_is_computed_from
            a_gradient_that_a_hook_keeps_does_not_change, c48_a_changed_saved_value_is_named_with_its_versions,
            c48_a_change_through_a_view_or_another_handle_is_seen, c48_a_leaf_is_assigned_to_only_without_gradients,
            c48_a_part_of_what_has_a_gradient_is_not_assigned_to, an_assignment_to_a_whole_tensor_is_differentiated,
-           an_assignment_to_wrapped_memory_is_seen, gradients_come_back_over_a_move, an_operation_without_a_gradient_is_named_by_backward,
-           an_error_in_the_middle_leaves_the_leaves_and_a_clear_error, the_operation_that_makes_nan_is_named,
-           a_checkpoint_has_the_values_gradients_and_random_numbers_of_the_function,
+           an_assignment_to_wrapped_memory_is_seen, gradients_come_back_over_a_move,
+           an_operation_without_a_gradient_is_named_by_backward, an_error_in_the_middle_leaves_the_leaves_and_a_clear_error,
+           the_operation_that_makes_nan_is_named, a_checkpoint_has_the_values_gradients_and_random_numbers_of_the_function,
            what_a_checkpoint_takes_from_elsewhere_gets_its_gradient_from_backward_alone, a_checkpoint_says_what_it_cannot_do,
-           the_checker_compares_with_differences, the_checker_finds_a_wrong_gradient, the_checker_draws_the_same_random_numbers_each_time,
-           gradients_belong_to_no_scope_and_handles_on_them_to_the_callers, eager_gradients_are_the_same)
+           the_checker_compares_with_differences, the_checker_finds_a_wrong_gradient,
+           the_checker_draws_the_same_random_numbers_each_time, gradients_belong_to_no_scope_and_handles_on_them_to_the_callers,
+           eager_gradients_are_the_same)

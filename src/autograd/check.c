@@ -23,7 +23,6 @@ static tn_status count_nan(tn_tensor *x, int64_t *count)
     *count = 0;
     if (!x || x == TN_NONE || !tn_dtype_is_float(x->dtype) || x->numel == 0) return TN_OK;
     const tn_scope scope = tn_scope_push();
-    if (scope.depth < 0) return TN_MEMORY;
     const bool before = tn__detects_nan;
     tn__detects_nan = false;
     tn__derive_pause();
@@ -80,7 +79,6 @@ static tn_status value_of(check *c, double *value)
 static tn_status put(tn_tensor *x, int64_t i, double value)
 {
     const tn_scope scope = tn_scope_push();
-    if (scope.depth < 0) return TN_MEMORY;
     const tn_status status = tn_assign(tn_select(tn_reshape(tn_detach(x), TN_SHAPE(-1)), 0, i), tn_float(value));
     const tn_status inside = tn_scope_pop(scope);
     return status != TN_OK ? status : inside;

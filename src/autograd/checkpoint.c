@@ -66,7 +66,7 @@ static tn_status recompute(const tn__backward *back, tn_tensor **leaves)
     TN__TRY((back->adds_up ? add_up : take)(back, y, leaves));
     for (int i = 0; i < back->count; i++) {
         if (back->g[i] == TN_NONE) back->g[i] = NULL;
-        if (back->g[i] && !tn_keep(back->g[i])) return tn_last_status();
+        if (back->g[i]) tn_keep(back->g[i]);
     }
     return TN_OK;
 }
@@ -79,8 +79,10 @@ static void checkpoint_back(const tn__backward *back)
     }
     tn_tensor **leaves = tn__zalloc(3 * (size_t)back->count * sizeof *leaves);
     const tn_scope scope = tn__scope_push_grad(true);
-    if (leaves && scope.depth > 0) (void)recompute(back, leaves);
-    if (scope.depth > 0) (void)tn_scope_pop(scope);
+    const bool opened = scope.depth > 0;
+    tn_status status = leaves && opened ? recompute(back, leaves) : TN_MEMORY;
+    if (opened && tn_scope_pop(scope) != TN_OK) status = tn_last_status();
+    for (int i = 0; i < back->count && status != TN_OK; i++) back->g[i] = NULL; /* they went with the scope */
     tn__free(leaves);
 }
 

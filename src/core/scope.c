@@ -15,6 +15,8 @@ struct tn__frame {
     char sentence[512];
 };
 
+enum { NOT_OPENED = -2 }; /* the mark of a scope for which there was no memory */
+
 static _Thread_local tn__frame *top;
 static _Thread_local int paused;
 /* A handle may be released by another thread than the one whose scope it is in. */
@@ -30,7 +32,7 @@ static void remember_first(tn_status code, const char *sentence)
 tn_scope tn_scope_push(void)
 {
     tn__frame *f = tn__zalloc(sizeof *f);
-    if (!f) return (tn_scope){.depth = -1};
+    if (!f) return (tn_scope){NOT_OPENED};
     tn__set_error_hook(remember_first);
     f->parent = top;
     f->depth = top ? top->depth + 1 : 1;
@@ -124,6 +126,7 @@ static void release_handles(tn__frame *f)
 
 tn_status tn_scope_pop(tn_scope scope)
 {
+    if (scope.depth == NOT_OPENED) return tn__fail(TN_MEMORY, "scope_pop: there was no memory to open the scope");
     if (scope.depth <= 0 || !top || top->depth < scope.depth)
         return tn__fail(TN_ARGUMENT, "scope_pop: scope %d is not open in this thread", scope.depth);
     tn_status code = TN_OK;
