@@ -41,6 +41,14 @@ static tn_tensor *strong(tn_tensor *x)
     return tn_add(x, tn_mul(unit(x), tn_int(6)));
 }
 
+static tn_tensor *scaled(tn_tensor *loss)
+{
+    tn_grad_scaler *scaler = tn_grad_scaler_new(&(tn_grad_scaler_options){.scale = 8});
+    tn_tensor *y = tn_grad_scaler_scale(scaler, loss);
+    tn_grad_scaler_release(scaler);
+    return y;
+}
+
 static tn_tensor *recomputed(tn_tensor *const *x, int count, void *user)
 {
     (void)count;
