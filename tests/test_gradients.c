@@ -245,9 +245,9 @@ START_TEST(gradients_of_views_in_every_layout_equal_central_differences)
 {
     NEEDS_F64();
     for (int i = 0; i < TN__ROWS; i++) {
-        if (!has_gradient(i) || !test_takes(i, 12)) continue;
+        if (!has_gradient(i) || !test_takes(i, 24)) continue;
         for (int layout = 0; layout < LEAF_LAYOUTS; layout++)
-            if (test_is("host") || layout == i / 12 % LEAF_LAYOUTS) check_layout(&tn__rows[i], (leaf_layout)layout);
+            if (test_is("host") || layout == i / 24 % LEAF_LAYOUTS) check_layout(&tn__rows[i], (leaf_layout)layout);
     }
 }
 END_TEST

@@ -130,20 +130,26 @@ typedef struct norm_attributes {
     double p;
 } norm_attributes;
 
-/* sign(x) |x|^(p-1) / norm^(p-1), 0 at 0; of the infinite norms the signs of the extremes, which share evenly. */
+/* The norm's change with each element: sign(x) |x|^(p-1) / norm^(p-1), 0 at 0; of the infinite norms the signs of the extremes, which
+ * share evenly. */
+static tn_tensor *norm_slope(const tn__backward *back, tn_tensor *x, tn_tensor *norm, double p)
+{
+    tn_tensor *zero = tn_int(0);
+    if (p == 0) return tn_zeros_like(x);
+    if (p == 1) return tn_sign(x);
+    if (isinf(p)) {
+        tn_tensor *chosen = tn_cast(tn_eq(tn_abs(x), norm), x->dtype);
+        return tn_div(tn_mul(tn_sign(x), chosen), tn_sum(chosen, tn__reduced_of(back), true));
+    }
+    tn_tensor *ratio = tn_div(x, norm);
+    if (p != 2) ratio = tn_mul(tn_sign(x), tn_pow(tn_abs(ratio), tn_float(p - 1)));
+    return tn_where(tn_eq(x, zero), zero, ratio);
+}
+
 static void norm_back(const tn__backward *back)
 {
     const double p = ((const norm_attributes *)back->attributes)->p;
-    tn_tensor *x = back->in[0], *out = tn__kept(back, back->out[0]), *zero = tn_int(0), *slope = tn_sign(x);
-    if (p == 0) slope = tn_mul(slope, zero);
-    if (isinf(p)) {
-        tn_tensor *chosen = x ? tn_cast(tn_eq(tn_abs(x), out), x->dtype) : NULL;
-        slope = tn_div(tn_mul(slope, chosen), tn_sum(chosen, tn__reduced_of(back), true));
-    } else if (p == 2)
-        slope = tn_where(tn_eq(x, zero), zero, tn_div(x, out));
-    else if (p != 1 && p != 0)
-        slope = tn_where(tn_eq(x, zero), zero, tn_mul(slope, tn_pow(tn_div(tn_abs(x), out), tn_float(p - 1))));
-    back->g[0] = tn_mul(tn__kept(back, back->up[0]), slope);
+    back->g[0] = tn_mul(tn__kept(back, back->up[0]), norm_slope(back, back->in[0], tn__kept(back, back->out[0]), p));
 }
 
 static const tn__derivative derive_norm = {"norm", norm_back, TN__SAVES_BOTH, sizeof(norm_attributes)};
