@@ -30,13 +30,13 @@ static void drop_history(work *w, tn__history *h)
     w->histories = h;
 }
 
-/* A handle of autograd's own: its variable is dropped with the others. */
+/* A handle of autograd's own, in no scope: its variable is dropped with the others. */
 static void drop_tensor(work *w, tn_tensor *x)
 {
     if (!x) return;
     drop_variable(w, x->gradient);
     x->gradient = NULL;
-    tn_release(x);
+    tn__tensor_unref(x);
 }
 
 static void forget_saved(work *w, tn__history *h)
