@@ -93,6 +93,7 @@ tenon_suite(modules    host pocl rusticl  ASAN host)
 tenon_suite(layers     host pocl rusticl  ASAN host)
 tenon_suite(losses     host pocl rusticl  ASAN host)
 # training
+tenon_suite(training   host pocl rusticl both  ASAN host  CACHE)
 tenon_suite(optimizers host pocl rusticl  ASAN host)
 tenon_suite(schedules  host  ASAN host)
 tenon_suite(checkpoint host pocl rusticl  ASAN host)

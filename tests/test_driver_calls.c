@@ -3,21 +3,7 @@
 #define _GNU_SOURCE
 #include "bones.h"
 
-#include <dlfcn.h>
-
-#define OBSERVERS TN_TEST_BUILD_DIR "/tests/preload"
-
-static uint64_t (*outside_calls)(const char *name);
-static const char *(*outside_sources)(void);
-static void (*outside_forget)(void);
-
-static bool find_observer(void)
-{
-    *(void **)&outside_calls = dlsym(RTLD_DEFAULT, "outside_calls");
-    *(void **)&outside_sources = dlsym(RTLD_DEFAULT, "outside_sources");
-    *(void **)&outside_forget = dlsym(RTLD_DEFAULT, "outside_forget");
-    return outside_calls && outside_sources && outside_forget;
-}
+#include "observer.h"
 
 /* The statement makes the driver start so many kernels; the library counts the same. */
 #define ck_outside(count, statement)                                                                            \
@@ -360,16 +346,7 @@ int main(void)
         C74_kernels_take_fixed_width_arguments_only,
         bone_14_a_second_life_builds_from_binaries,
     };
-    if (!find_observer()) {
-        if (getenv("LD_PRELOAD")) return 99; /* it was preloaded, and did not come */
-        /* by its bare name: a path may hold spaces, where the loader cuts the list */
-        const char *const more = getenv("LD_LIBRARY_PATH");
-        char path[4096];
-        snprintf(path, sizeof path, "%s%s%s", OBSERVERS, more ? ":" : "", more ? more : "");
-        setenv("LD_LIBRARY_PATH", path, 1);
-        setenv("LD_PRELOAD", "observe_calls.so", 1);
-        execl("/proc/self/exe", "test_driver_calls", (char *)NULL);
-        return 98;
-    }
+    const int status = observe("test_driver_calls");
+    if (status) return status;
     return test_run("driver_calls", bones_push, bones_pop, tests, (int)(sizeof tests / sizeof tests[0]));
 }

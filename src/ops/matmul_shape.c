@@ -15,11 +15,11 @@ static int64_t most_of(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* B's columns lie contiguous and A's rows: the lanes run along k. */
+/* B's columns lie contiguous and A's rows: the lanes run along k; up to where packing B, a launch more, is as fast. */
 static bool lanes_along_k(const tn__matmul_case *c)
 {
     if (c->a_cs != 1 || c->b_rs != 1) return false;
-    return c->n == 1 || (c->b_cs != 1 && (c->m < 32 || c->m * c->n * c->k <= 64 * 64 * 64));
+    return c->n == 1 || (c->b_cs != 1 && (c->m < 32 || c->m * c->n * c->k <= 64 * 128 * 64));
 }
 
 static void deep_tile(const tn__matmul_case *c, tn__matmul_shape *s)

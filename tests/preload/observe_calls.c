@@ -3,7 +3,8 @@
  *
  * The program finds these with dlsym(RTLD_DEFAULT, …):
  *   outside_calls(name)   calls of an OpenCL function since the last outside_forget; "launches" for all kinds of enqueued kernels,
- *                         "odd arguments" for kernel arguments that are neither 4 nor 8 bytes nor local memory
+ *                         "odd arguments" for kernel arguments that are neither 4 nor 8 bytes nor local memory, "events" for
+ *                         those that enqueued commands gave
  *   outside_sources()     every program text given to the driver since then, one after another, with its build options
  *   outside_forget()      starts anew
  * With the variable OUTSIDE_REPORT=FILE, the counts are written there when the process ends, and the texts behind them. */
@@ -123,30 +124,44 @@ __attribute__((destructor)) static void report(void)
     }
 
 #define WAIT cl_uint events, const cl_event *list, cl_event *event
+#define WITH_EVENT(result, name, parameters, arguments)   \
+    EXPORT result CL_API_CALL name parameters             \
+    {                                                     \
+        count(#name);                                     \
+        if (event) count("events");                       \
+        return ((__typeof__(&name))real(#name))arguments; \
+    }
 
-PASS(cl_int, clEnqueueNDRangeKernel,
+WITH_EVENT(cl_int, clEnqueueNDRangeKernel,
      (cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g, const size_t *l, WAIT),
      (q, k, n, o, g, l, events, list, event))
-PASS(cl_int, clEnqueueTask, (cl_command_queue q, cl_kernel k, WAIT), (q, k, events, list, event))
-PASS(cl_int, clEnqueueNativeKernel,
+WITH_EVENT(cl_int, clEnqueueTask, (cl_command_queue q, cl_kernel k, WAIT), (q, k, events, list, event))
+WITH_EVENT(cl_int, clEnqueueNativeKernel,
      (cl_command_queue q, void(CL_CALLBACK *f)(void *), void *a, size_t s, cl_uint n, const cl_mem *m, const void **p, WAIT),
      (q, f, a, s, n, m, p, events, list, event))
-PASS(cl_int, clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, WAIT),
+WITH_EVENT(cl_int, clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, WAIT),
      (q, m, b, o, s, p, events, list, event))
-PASS(cl_int, clEnqueueWriteBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, WAIT),
+WITH_EVENT(cl_int, clEnqueueWriteBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, WAIT),
      (q, m, b, o, s, p, events, list, event))
-PASS(cl_int, clEnqueueCopyBuffer, (cl_command_queue q, cl_mem f, cl_mem t, size_t fo, size_t to, size_t s, WAIT),
+WITH_EVENT(cl_int, clEnqueueCopyBuffer, (cl_command_queue q, cl_mem f, cl_mem t, size_t fo, size_t to, size_t s, WAIT),
      (q, f, t, fo, to, s, events, list, event))
-PASS(cl_int, clEnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, WAIT),
+WITH_EVENT(cl_int, clEnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, WAIT),
      (q, m, p, ps, o, s, events, list, event))
-PASS(void *, clEnqueueMapBuffer,
+WITH_EVENT(void *, clEnqueueMapBuffer,
      (cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o, size_t s, cl_uint events, const cl_event *list,
       cl_event *event, cl_int *e),
      (q, m, b, f, o, s, events, list, event, e))
-PASS(cl_int, clEnqueueUnmapMemObject, (cl_command_queue q, cl_mem m, void *p, WAIT), (q, m, p, events, list, event))
+WITH_EVENT(cl_int, clEnqueueUnmapMemObject, (cl_command_queue q, cl_mem m, void *p, WAIT), (q, m, p, events, list, event))
 PASS(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags f, size_t s, void *p, cl_int *e), (c, f, s, p, e))
 PASS(cl_mem, clCreateSubBuffer, (cl_mem m, cl_mem_flags f, cl_buffer_create_type t, const void *i, cl_int *e), (m, f, t, i, e))
+PASS(cl_int, clRetainMemObject, (cl_mem m), (m))
 PASS(cl_int, clReleaseMemObject, (cl_mem m), (m))
+PASS(cl_int, clReleaseEvent, (cl_event e), (e))
+PASS(cl_int, clReleaseKernel, (cl_kernel k), (k))
+PASS(cl_int, clReleaseProgram, (cl_program p), (p))
+PASS(cl_int, clReleaseCommandQueue, (cl_command_queue q), (q))
+PASS(cl_int, clReleaseContext, (cl_context c), (c))
+PASS(cl_command_queue, clCreateCommandQueue, (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *e), (c, d, p, e))
 PASS(cl_int, clFinish, (cl_command_queue q), (q))
 PASS(cl_int, clFlush, (cl_command_queue q), (q))
 PASS(cl_int, clWaitForEvents, (cl_uint n, const cl_event *l), (n, l))
