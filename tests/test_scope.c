@@ -329,6 +329,15 @@ static void *fail_elsewhere(void *good)
     return NULL;
 }
 
+START_TEST(bone_06_a_scope_reports_a_failure_with_the_words_put_in_front_of_it)
+{
+    const tn_scope scope = tn_scope_push();
+    tn_tensor *x = tn_ones(TN_F32, TN_SHAPE(2), "host"), *y = tn_ones(TN_F32, TN_SHAPE(3, 1), "host");
+    ck_assert_ptr_null(tn_vstack((tn_tensor *const[]){x, y}, 2));
+    ck_fails(tn_scope_pop(scope), TN_SHAPE, "vstack: concat: ");
+}
+END_TEST
+
 START_TEST(bone_06_errors_belong_to_their_thread)
 {
     pthread_t thread;
@@ -480,6 +489,7 @@ TN_SUITE(scope, bone_05_without_a_scope_a_handle_is_the_callers, bone_05_a_scope
          bone_05_a_handle_may_come_back_from_a_function_through_its_scope, bone_06_NULL_in_gives_NULL_out_and_keeps_the_first_error,
          bone_06_NULL_without_a_pending_error_is_a_fresh_one, bone_06_a_scope_reports_its_first_failure_and_makes_it_the_last_error,
          bone_06_a_failure_in_an_inner_scope_is_one_of_the_outer_scope, bone_06_a_clean_scope_says_nothing_of_earlier_failures,
-         bone_06_errors_belong_to_their_thread, bone_06_a_fresh_failure_replaces_an_old_one,
-         bone_06_after_any_error_every_object_is_valid, bone_06_every_status_has_a_name, bone_06_the_library_prints_nothing,
-         bone_06_a_log_callback_gets_what_there_is_to_say, bone_06_TENON_LOG_names_a_file_for_it)
+         bone_06_a_scope_reports_a_failure_with_the_words_put_in_front_of_it, bone_06_errors_belong_to_their_thread,
+         bone_06_a_fresh_failure_replaces_an_old_one, bone_06_after_any_error_every_object_is_valid,
+         bone_06_every_status_has_a_name, bone_06_the_library_prints_nothing, bone_06_a_log_callback_gets_what_there_is_to_say,
+         bone_06_TENON_LOG_names_a_file_for_it)
