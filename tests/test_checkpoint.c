@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "bones.h"
 
+#include "base/alloc.h"
+
 #include <dirent.h>
 #include <signal.h>
 
@@ -262,6 +264,30 @@ START_TEST(a_checkpoint_cut_short_is_refused)
 }
 END_TEST
 
+START_TEST(wherever_an_allocation_fails_a_load_is_whole_or_not_at_all)
+{
+    TN_SKIP_IF(!test_is("host"), "the same on every device");
+    training t, other;
+    begin(&t, 1);
+    step(&t);
+    ck_ok(tn_save_checkpoint(path, &t.state));
+    for (int64_t n = 1; n < 400; n++) {
+        begin(&other, 2);
+        tn_tensor *before = ck_made(tn_clone(other.list[0]));
+        tn__alloc_fail_after(n, 0);
+        const tn_status status = tn_load_checkpoint(path, &other.state);
+        tn__alloc_fail_after(0, 0);
+        ck_assert_msg(status == TN_OK || status == TN_MEMORY, "%d: %s, %s", (int)n, tn_status_name(status), tn_last_error());
+        ck_same(other.list[0], status == TN_OK ? t.list[0] : before);
+        ck_assert_int_eq(other.state.step, status == TN_OK);
+        ck_assert_int_eq(tn_optimizer_state_count(other.optimizer), status == TN_OK ? 17 : 8);
+        tn_clear_error();
+        end(&other);
+    }
+    end(&t);
+}
+END_TEST
+
 /* ---- kill -9 ---- */
 
 enum { KILLS = 50, ELEMENTS = 200000 };
@@ -335,4 +361,4 @@ TEST_MAIN("checkpoint", set_up, tear_down, a_training_goes_on_from_a_checkpoint_
           a_file_is_plain_safetensors_with_names_that_speak, the_model_alone_can_be_taken_out_of_a_training,
           views_and_integers_are_loaded_too, everything_that_does_not_fit_is_listed_and_nothing_is_set,
           an_optimizer_of_another_kind_does_not_fit, files_that_are_no_checkpoints_are_told, a_checkpoint_cut_short_is_refused,
-          whoever_is_killed_while_writing_leaves_a_whole_checkpoint)
+          wherever_an_allocation_fails_a_load_is_whole_or_not_at_all, whoever_is_killed_while_writing_leaves_a_whole_checkpoint)

@@ -296,6 +296,39 @@ START_TEST(a_step_without_memory_changes_nothing)
 }
 END_TEST
 
+/* The n-th allocation fails, for every n: then nothing has changed, and in the end the step is right. */
+START_TEST(wherever_an_allocation_fails_a_step_is_whole_or_not_at_all)
+{
+    TN_SKIP_IF(!test_is("host"), "the same on every device");
+    for (int k = 0; k < 2; k++) {
+        tn_tensor *list[PARAMETERS];
+        const char *name = k ? "adam.bf16" : "adamw.amsgrad";
+        int64_t n = 0;
+        start(list, dtype_of(name), "host");
+        tn_optimizer *o = optimizer_of(name, list, PARAMETERS);
+        for (int step = 0; step < 2; step++) {
+            give_gradients(list, step);
+            tn_tensor *before = ck_made(tn_clone(list[0]));
+            const int count = tn_optimizer_state_count(o);
+            tn_status status = TN_MEMORY;
+            for (n = 1; status != TN_OK; n++) {
+                tn__alloc_fail_after(n, 0);
+                status = tn_optimizer_step(o);
+                tn__alloc_fail_after(0, 0);
+                ck_assert_msg(status == TN_OK || status == TN_MEMORY, "%d: %s", (int)n, tn_last_error());
+                if (status == TN_OK) break;
+                ck_same(list[0], before);
+                ck_assert_int_eq(tn_optimizer_state_count(o), count);
+                tn_clear_error();
+            }
+            for (int i = 0; i < PARAMETERS; i++)
+                ck_like(list[i], tn_select(entry("host", "%s/param.%d", name, i), 0, step), 1e-2, name, step);
+        }
+        tn_optimizer_release(o);
+    }
+}
+END_TEST
+
 /* ---- who holds what ---- */
 
 START_TEST(views_and_parts_of_others_are_parameters_too)
@@ -733,14 +766,15 @@ END_TEST
 TEST_MAIN("optimizers", open_archive, close_archive, twenty_steps_of_every_optimizer_and_option_are_PyTorchs,
           some_steps_of_some_optimizers_are_PyTorchs_on_devices, a_step_of_adam_over_six_shapes_is_one_launch,
           parameters_without_a_gradient_are_passed_over, a_step_without_any_gradient_is_an_error,
-          a_step_without_memory_changes_nothing, views_and_parts_of_others_are_parameters_too,
-          what_was_computed_before_a_step_keeps_the_old_values, an_optimizer_keeps_its_parameters_and_joins_no_scope,
-          groups_have_rates_and_options_of_their_own, what_no_optimizer_takes_is_told,
-          another_optimizer_goes_on_from_a_state_bit_for_bit, a_state_that_does_not_fit_lists_everything_and_changes_nothing,
-          a_state_is_a_copy_in_both_directions, a_master_copy_adds_up_what_16_bits_cannot,
-          what_others_write_into_a_16_bit_parameter_counts, C40_state_follows_a_parameter_that_moves_and_comes_back,
-          C40_a_state_is_loaded_onto_the_parameters_device, clipping_by_norm_is_PyTorchs,
-          clipping_leaves_those_without_gradient_and_refuses_wrong_bounds, clipping_by_value_keeps_nan,
-          norms_of_16_bit_gradients_are_summed_in_f32, a_scaled_loss_gives_scaled_gradients_and_plain_steps,
-          a_step_with_inf_or_nan_is_left_out_and_the_scale_falls, gradients_are_divided_once_to_be_clipped,
-          small_gradients_of_16_bit_parameters_are_divided_in_f32, a_line_is_found_by_every_optimizer)
+          a_step_without_memory_changes_nothing, wherever_an_allocation_fails_a_step_is_whole_or_not_at_all,
+          views_and_parts_of_others_are_parameters_too, what_was_computed_before_a_step_keeps_the_old_values,
+          an_optimizer_keeps_its_parameters_and_joins_no_scope, groups_have_rates_and_options_of_their_own,
+          what_no_optimizer_takes_is_told, another_optimizer_goes_on_from_a_state_bit_for_bit,
+          a_state_that_does_not_fit_lists_everything_and_changes_nothing, a_state_is_a_copy_in_both_directions,
+          a_master_copy_adds_up_what_16_bits_cannot, what_others_write_into_a_16_bit_parameter_counts,
+          C40_state_follows_a_parameter_that_moves_and_comes_back, C40_a_state_is_loaded_onto_the_parameters_device,
+          clipping_by_norm_is_PyTorchs, clipping_leaves_those_without_gradient_and_refuses_wrong_bounds,
+          clipping_by_value_keeps_nan, norms_of_16_bit_gradients_are_summed_in_f32,
+          a_scaled_loss_gives_scaled_gradients_and_plain_steps, a_step_with_inf_or_nan_is_left_out_and_the_scale_falls,
+          gradients_are_divided_once_to_be_clipped, small_gradients_of_16_bit_parameters_are_divided_in_f32,
+          a_line_is_found_by_every_optimizer)
