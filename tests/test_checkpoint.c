@@ -143,7 +143,7 @@ START_TEST(a_file_is_plain_safetensors_with_names_that_speak)
 }
 END_TEST
 
-START_TEST(the_model_alone_can_be_taken_out_of_a_training)
+START_TEST(C88_the_model_alone_of_a_training_on_a_device_loads_on_host)
 {
     training t;
     begin(&t, 1);
@@ -358,7 +358,7 @@ START_TEST(whoever_is_killed_while_writing_leaves_a_whole_checkpoint)
 END_TEST
 
 TEST_MAIN("checkpoint", set_up, tear_down, a_training_goes_on_from_a_checkpoint_bit_for_bit,
-          a_file_is_plain_safetensors_with_names_that_speak, the_model_alone_can_be_taken_out_of_a_training,
+          a_file_is_plain_safetensors_with_names_that_speak, C88_the_model_alone_of_a_training_on_a_device_loads_on_host,
           views_and_integers_are_loaded_too, everything_that_does_not_fit_is_listed_and_nothing_is_set,
           an_optimizer_of_another_kind_does_not_fit, files_that_are_no_checkpoints_are_told, a_checkpoint_cut_short_is_refused,
           wherever_an_allocation_fails_a_load_is_whole_or_not_at_all, whoever_is_killed_while_writing_leaves_a_whole_checkpoint)

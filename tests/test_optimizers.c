@@ -236,6 +236,7 @@ END_TEST
 
 START_TEST(parameters_without_a_gradient_are_passed_over)
 {
+    TN_SHARED(0, 2);
     tn_tensor *list[] = {test_f32(TN_SHAPE(2), {1, 2}), test_f32(TN_SHAPE(1), {3})};
     tn_optimizer *o = tn_sgd(list, 2, 0.5, &(tn_optimizer_options){.weight_decay = 1});
     ck_ok(tn_set_grad(list[0], test_f32(TN_SHAPE(2), {2, -4})));
@@ -244,7 +245,6 @@ START_TEST(parameters_without_a_gradient_are_passed_over)
     ck_tensor_f32(list[1], {3});
     ck_assert_int_eq(tn_optimizer_state_count(o), 7 + 1); /* a group's numbers, one step */
     tn_optimizer_release(o);
-    for (int i = 0; i < 2; i++) tn_release(list[i]);
 }
 END_TEST
 
@@ -259,7 +259,6 @@ START_TEST(a_step_without_any_gradient_is_an_error)
     ck_tensor_f32(list[0], {1, 2});
     ck_fails(tn_optimizer_step(NULL), TN_ARGUMENT, "optimizer");
     tn_optimizer_release(o);
-    for (int i = 0; i < 2; i++) tn_release(list[i]);
 }
 END_TEST
 
@@ -333,6 +332,7 @@ END_TEST
 
 START_TEST(views_and_parts_of_others_are_parameters_too)
 {
+    TN_SHARED(0, 2);
     tn_tensor *whole = test_f32(TN_SHAPE(2, 3), {1, 2, 3, 4, 5, 6});
     tn_tensor *list[] = {tn_select(whole, 0, 1), tn_transpose(test_f32(TN_SHAPE(2, 1), {8, 9}), 0, 1)};
     tn_optimizer *o = tn_sgd(list, 2, 1, &(tn_optimizer_options){.momentum = 0.5});
@@ -349,6 +349,7 @@ END_TEST
 
 START_TEST(what_was_computed_before_a_step_keeps_the_old_values)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_f32(TN_SHAPE(2), {1, 2}), *twice = tn_mul(x, tn_int(2));
     tn_optimizer *o = tn_sgd(&x, 1, 1, NULL);
     ck_ok(tn_set_grad(x, test_f32(TN_SHAPE(2), {1, 1})));
@@ -361,6 +362,7 @@ END_TEST
 
 START_TEST(an_optimizer_keeps_its_parameters_and_joins_no_scope)
 {
+    TN_SHARED(0, 2);
     tn_scope scope = tn_scope_push();
     tn_tensor *x = test_f32(TN_SHAPE(2), {2, 3});
     ck_ok(tn_set_grad(x, test_f32(TN_SHAPE(2), {1, 1})));
@@ -377,6 +379,7 @@ END_TEST
 
 START_TEST(groups_have_rates_and_options_of_their_own)
 {
+    TN_SHARED(1, 2);
     tn_tensor *list[] = {test_f32(TN_SHAPE(1), {1}), test_f32(TN_SHAPE(1), {1}), test_f32(TN_SHAPE(1), {1})};
     tn_optimizer *o = tn_sgd(list, 1, 0.5, &(tn_optimizer_options){.weight_decay = 1});
     ck_assert_int_eq(tn_optimizer_add_group(o, list + 1, 1, 0.25, NULL), 1);
@@ -472,6 +475,7 @@ END_TEST
 
 START_TEST(a_state_that_does_not_fit_lists_everything_and_changes_nothing)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x[] = {test_f32(TN_SHAPE(2), {1, 2}), test_f32(TN_SHAPE(), {3})};
     tn_optimizer *o = tn_adam(x, 2, 0.5, NULL);
     state s;
@@ -493,8 +497,9 @@ START_TEST(a_state_that_does_not_fit_lists_everything_and_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_state_is_a_copy_in_both_directions)
+START_TEST(a_loaded_state_is_a_copy)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_f32(TN_SHAPE(2), {1, 2});
     tn_optimizer *o = tn_sgd(&x, 1, 1, &(tn_optimizer_options){.momentum = 1});
     state s;
@@ -517,6 +522,7 @@ END_TEST
 
 START_TEST(a_master_copy_adds_up_what_16_bits_cannot)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x = test_values(TN_BF16, TN_SHAPE(2), {256, 256});
     tn_optimizer *o = tn_sgd(&x, 1, 0.25, NULL);
     ck_ok(tn_set_grad(x, test_values(TN_BF16, TN_SHAPE(2), {-1, 1})));
@@ -528,6 +534,7 @@ END_TEST
 
 START_TEST(what_others_write_into_a_16_bit_parameter_counts)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_values(TN_F16, TN_SHAPE(2), {2048, 2048});
     tn_optimizer *o = tn_sgd(&x, 1, 0.5, NULL);
     ck_ok(tn_set_grad(x, test_values(TN_F16, TN_SHAPE(2), {-1, -1})));
@@ -635,6 +642,7 @@ END_TEST
 
 START_TEST(clipping_by_value_keeps_nan)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x = test_f32(TN_SHAPE(5), {0, 0, 0, 0, 0});
     ck_ok(tn_set_grad(x, test_f32(TN_SHAPE(5), {-3, 0.5, NAN, INFINITY, -INFINITY})));
     ck_ok(tn_clip_grad_value(&x, 1, 1));
@@ -644,6 +652,7 @@ END_TEST
 
 START_TEST(norms_of_16_bit_gradients_are_summed_in_f32)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_values(TN_F16, TN_SHAPE(2), {0, 0}), *total;
     double value;
     ck_ok(tn_set_grad(x, test_values(TN_F16, TN_SHAPE(2), {3000, 4000})));
@@ -658,6 +667,7 @@ END_TEST
 
 START_TEST(a_scaled_loss_gives_scaled_gradients_and_plain_steps)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x = test_f32(TN_SHAPE(2), {1, 2});
     ck_ok(tn_set_requires_grad(x, true));
     tn_optimizer *o = tn_sgd(&x, 1, 0.25, NULL);
@@ -682,6 +692,7 @@ END_TEST
 
 START_TEST(a_step_with_inf_or_nan_is_left_out_and_the_scale_falls)
 {
+    TN_SHARED(1, 2);
     static const float bad[] = {INFINITY, -INFINITY, NAN};
     tn_tensor *list[] = {test_f32(TN_SHAPE(2), {1, 2}), test_f32(TN_SHAPE(1), {3})};
     tn_optimizer *o = tn_adam(list, 2, 0.25, NULL);
@@ -705,6 +716,7 @@ END_TEST
 
 START_TEST(gradients_are_divided_once_to_be_clipped)
 {
+    TN_SHARED(0, 2);
     tn_tensor *x = test_f32(TN_SHAPE(2), {0, 0});
     tn_optimizer *o = tn_sgd(&x, 1, 1, NULL);
     tn_grad_scaler *s = tn_grad_scaler_new(&(tn_grad_scaler_options){.scale = 2});
@@ -726,6 +738,7 @@ END_TEST
 
 START_TEST(small_gradients_of_16_bit_parameters_are_divided_in_f32)
 {
+    TN_SHARED(1, 2);
     tn_tensor *x = test_values(TN_F16, TN_SHAPE(1), {0});
     tn_optimizer *o = tn_sgd(&x, 1, 65536, NULL);
     tn_grad_scaler *s = tn_grad_scaler_new(NULL);
@@ -741,6 +754,7 @@ END_TEST
 
 START_TEST(a_line_is_found_by_every_optimizer)
 {
+    TN_SHARED(1, 2);
     for (int k = 0; k < 3; k++) {
         tn_tensor *w = test_f32(TN_SHAPE(2, 1), {0, 0}), *b = test_f32(TN_SHAPE(1), {0}), *list[] = {w, b};
         tn_tensor *x = test_f32(TN_SHAPE(4, 2), {1, 0, 0, 1, 1, 1, -1, 2}), *y = test_f32(TN_SHAPE(4, 1), {3, -1, 1, -5});
@@ -770,7 +784,7 @@ TEST_MAIN("optimizers", open_archive, close_archive, twenty_steps_of_every_optim
           views_and_parts_of_others_are_parameters_too, what_was_computed_before_a_step_keeps_the_old_values,
           an_optimizer_keeps_its_parameters_and_joins_no_scope, groups_have_rates_and_options_of_their_own,
           what_no_optimizer_takes_is_told, another_optimizer_goes_on_from_a_state_bit_for_bit,
-          a_state_that_does_not_fit_lists_everything_and_changes_nothing, a_state_is_a_copy_in_both_directions,
+          a_state_that_does_not_fit_lists_everything_and_changes_nothing, a_loaded_state_is_a_copy,
           a_master_copy_adds_up_what_16_bits_cannot, what_others_write_into_a_16_bit_parameter_counts,
           C40_state_follows_a_parameter_that_moves_and_comes_back, C40_a_state_is_loaded_onto_the_parameters_device,
           clipping_by_norm_is_PyTorchs, clipping_leaves_those_without_gradient_and_refuses_wrong_bounds,

@@ -116,11 +116,6 @@ void tn_optimizer_release(tn_optimizer *o)
 
 /* ---- the step ---- */
 
-tn_tensor *tn__optimizer_gradient(const tn_optimizer *o, int i)
-{
-    return tn_grad_of(o->list[i].tensor);
-}
-
 tn_status tn__optimizer_without_gradient(const tn_optimizer *o, const char *function)
 {
     return tn__fail(TN_ARGUMENT, "%s: none of %d parameters has a gradient; tn_backward gives them", function, o->count);
@@ -138,7 +133,7 @@ static tn_status record(tn_optimizer *o, double factor, step *s)
 {
     for (int i = 0; i < o->count; i++) {
         tn__update *u = &s->updates[s->count];
-        *u = (tn__update){.of = &o->list[i], .gradient = tn__optimizer_gradient(o, i)};
+        *u = (tn__update){.of = &o->list[i], .gradient = tn_grad_of(o->list[i].tensor)};
         if (!u->gradient) return tn_last_status();
         if (u->gradient == TN_NONE) continue;
         TN__TRY(tn__update_record(u, o, factor));
