@@ -1,14 +1,14 @@
 /* Lookups into a table (graph/lookup.c). Nothing of 64 bits is chosen between, which rusticl gets wrong (docs/drivers.md).
- *   AT(index, count, code)   where an index points, negative ones from the end; what is out of range is reported and clamped
+ *   AT(index, count, code)   where an index points, negative ones from the end (code above 0); what is out of range is reported and clamped
  *   SEARCH(name, …)          defines the search for the place of key among count sorted elements, step apart from place
  *   FOLD(name, …)            defines the combination of elements from … to - 1 of a table with levels of `base`, in lanes that are all the same */
 #define AT(index, count, code) place_of_index(fault, index, count, (int)(code))
 static IDX place_of_index(__global int *fault, long index, long count, int code)
 {
-    const long from = index + (count & (index >> 63));
+    const long from = index + (count & (index >> 63) & -(long)(code > 0));
     IDX at = (IDX)from;
     if (from < 0 || from >= count) {
-        report_fault(fault, code, index, count);
+        report_fault(fault, (int)abs(code), index, count);
         at = index < 0 ? 0 : (IDX)count - 1;
     }
     return at;

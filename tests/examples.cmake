@@ -22,12 +22,13 @@ endfunction()
 
 tenon_example(digits "352 of 360" "--device DEVICE" host none pocl rusticl both)
 tenon_example(01_tensors "chosen: " "" host none pocl rusticl both)
+tenon_example(02_autograd "^14 of 14 numbers" "DEVICE" host none pocl)
 
 # Any further example runs without arguments on the host and on PoCL.
 get_property(targets DIRECTORY ${PROJECT_SOURCE_DIR}/examples PROPERTY BUILDSYSTEM_TARGETS)
 foreach(target IN LISTS targets)
   string(REGEX REPLACE "^example_" "" name ${target})
-  if(NOT name STREQUAL digits AND NOT name STREQUAL 01_tensors)
+  if(NOT TEST example_${name}.host)
     tenon_example(${name} "." "" host pocl)
   endif()
 endforeach()

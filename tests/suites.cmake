@@ -28,6 +28,9 @@ tenon_suite(errors     host pocl both none)
 tenon_suite(scope      host pocl)
 tenon_suite(files      host pocl)
 tenon_suite(io         host pocl)
+tenon_suite(npz        host pocl  ASAN host)
+tenon_suite(torch      host pocl  ASAN host)
+tenon_suite(shards     host  ASAN host)
 tenon_suite(print      host pocl)
 
 # devices
@@ -71,11 +74,21 @@ tenon_suite(linalg     host pocl rusticl)
 tenon_suite(solve      host pocl rusticl rusticl-deep  ASAN host  TIMEOUT 900)
 tenon_suite(index      host pocl rusticl oclgrind  ASAN host)
 tenon_suite(scatter    host pocl rusticl  ASAN host)
+
+# data, training
+tenon_suite(loader     host pocl rusticl  ASAN host TSAN host)
+tenon_suite(progress   host)
+tenon_suite(memory_report host pocl rusticl  ASAN host)
+
 tenon_suite(device_memory host pocl rusticl both oclgrind  ASAN host pocl TSAN host pocl)
 tenon_suite(device_programs pocl rusticl oclgrind  ASAN pocl)
 tenon_suite(tool       host pocl rusticl none oclgrind)
 tenon_suite(fuzz_io    host  ASAN host)
 
+# networks
+tenon_suite(modules    host pocl rusticl  ASAN host)
+tenon_suite(layers     host pocl rusticl  ASAN host)
+tenon_suite(losses     host pocl rusticl  ASAN host)
 # training
 tenon_suite(optimizers host pocl rusticl  ASAN host)
 tenon_suite(schedules  host  ASAN host)

@@ -465,6 +465,7 @@ END_TEST
 /* A chain of so many pending nodes, made by hand, for no bound lets one become so long. */
 static tn__value *deep_chain(tn__device *device, int length)
 {
+    const tn_shape shape = TN_SHAPE(2);
     tn_tensor *x = counted(2);
     tn__value *value = tn__value_retain(x->storage->value);
     tn__lock(&device->graph_lock);
@@ -474,7 +475,7 @@ static tn__value *deep_chain(tn__device *device, int length)
     const tn__node *pattern = model->storage->value->node;
     for (int i = 0; i < length; i++) {
         tn__node *node = tn__node_new(pattern->op, 1);
-        tn__value *next = tn__value_new(device, TN_F32, 2);
+        tn__value *next = tn__value_new(device, TN_F32, &shape, "test");
         node->row = pattern->row;
         node->dtype = TN_F32;
         node->rank = node->kept = 1;

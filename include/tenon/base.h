@@ -71,6 +71,7 @@ TN_API void tn_set_log(tn_log_fn fn, void *user);
  *  Names (and the environment variable that presets each, prefix TENON_):
  *    "device" DEVICE       what "auto" means: a device name
  *    "opencl" OPENCL       path of the OpenCL loader, or "none"
+ *    "zlib" ZLIB           path of zlib, which unpacks deflated members of .npz files, or "none"
  *    "devices" DEVICES     filter: only OpenCL devices whose platform or name contains this text
  *    "eager" EAGER         "1" runs and waits after every operation
  *    "profile" PROFILE     "deep" or "wide" for every OpenCL device

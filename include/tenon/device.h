@@ -5,6 +5,7 @@
 #ifndef TENON_DEVICE_H
 #define TENON_DEVICE_H
 
+#include <stdio.h>
 #include <tenon/base.h>
 
 #ifdef __cplusplus
@@ -69,6 +70,12 @@ TN_API tn_status tn_memory_set_limit(const char *device, uint64_t bytes);
 TN_API tn_status tn_memory_set_cache(const char *device, uint64_t bytes);
 /** Gives cached memory back to the driver. */
 TN_API tn_status tn_memory_empty_cache(const char *device);
+/** memory_peak is counted anew, from what is in use now. */
+TN_API tn_status tn_memory_reset_peak(const char *device);
+/** Writes what holds memory there, the largest first: bytes, dtype, shape, and the operation that made it, a line each; then what
+ *  the allocator holds. What is recorded and not computed has no bytes, and is only counted. device NULL: every device in use.
+ *  error  ARGUMENT, DEVICE, FILE (cannot be written), MEMORY */
+TN_API tn_status tn_memory_report(FILE *file, const char *device);
 
 /** The thread's creation scope: until the matching pop, creation without a device (NULL) means this one.
  *  error  as tn_device_query; nothing is pushed then */

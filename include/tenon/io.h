@@ -1,4 +1,14 @@
-/* Tensors in files. The format is found by the content, not the name. Files carry no device. */
+/* Tensors in files. The format is found by the content, not the name. Files carry no device.
+ *
+ *   .npy                      NumPy: one tensor, named ""
+ *   .npz                      NumPy: a zip of .npy files; a tensor is found under its name and under its member's, "x.npy". Deflated
+ *                             ones (np.savez_compressed) need zlib on the machine
+ *   .safetensors              and, of several, the index model.safetensors.index.json, which has the tensors of all its shards
+ *   .pt, .pth                 PyTorch: tensors in dicts and lists, such as state dicts, saved by any version. Their names are the keys on
+ *                             the way to them joined by dots, {"model": {"fc.bias": x}} gives "model.fc.bias", places in lists are
+ *                             numbers; what is no tensor is left out. The file's pickle is not run: one that calls anything but what
+ *                             makes tensors and dicts is refused. Shapes and strides are the file's; tensors that shared memory are
+ *                             copies of their own */
 #ifndef TENON_IO_H
 #define TENON_IO_H
 
@@ -11,8 +21,8 @@ extern "C" {
 /** An open file of named tensors. */
 typedef struct tn_archive tn_archive;
 
-/** Opens a file (.safetensors; .npy as one tensor named ""). Every length and offset is checked before anything is
- *  allocated. error  FILE (cannot be read), FORMAT (damaged, of another kind), MEMORY: NULL */
+/** Opens a file of any of these. Every length and offset is checked before anything is allocated.
+ *  error  FILE (cannot be read; deflated, without zlib), FORMAT (damaged, of another kind), MEMORY: NULL */
 TN_API tn_archive *tn_archive_open(const char *path) TN_MUST_USE;
 /** Number of tensors. */
 TN_API int tn_archive_count(const tn_archive *archive);
@@ -35,6 +45,11 @@ TN_API tn_tensor *tn_load(const char *path, const char *device) TN_MUST_USE;
  *  dtype  any but bf16, which NumPy does not have
  *  error  DTYPE, FILE (cannot be written: with the reason), MEMORY, LOST */
 TN_API tn_status tn_save_npy(const char *path, tn_tensor *x);
+/** count tensors under their names as NumPy's .npz, in this order, stored as np.savez does. Names are UTF-8.
+ *  dtype  any but bf16, which NumPy does not have
+ *  error  ARGUMENT (a name that is NULL, given twice, not UTF-8 or longer than a zip allows, 65,535 bytes with ".npy"), DTYPE,
+ *         FILE (cannot be written: with the reason), MEMORY, LOST */
+TN_API tn_status tn_save_npz(const char *path, const char *const *names, tn_tensor *const *tensors, int count);
 /** count tensors under their names as .safetensors, of any devices, in this order. metadata: NULL, or key, value, key,
  *  value, …, NULL. Names and metadata are UTF-8.
  *  dtype  any

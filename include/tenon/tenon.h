@@ -13,8 +13,12 @@
 #include <tenon/tensor.h>
 #include <tenon/ops.h>
 #include <tenon/io.h>
+#include <tenon/loss.h>
+#include <tenon/nn.h>
 #include <tenon/optim.h>
 #include <tenon/checkpoint.h>
 #include <tenon/catalog.h>
+#include <tenon/data.h>
+#include <tenon/progress.h>
 
 #endif

@@ -4,12 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SENTENCE_MAX = 2048 };
-
 /* Fixed storage: reporting that memory ran out must not need any. */
 typedef struct record {
     tn_status code;
-    char sentence[SENTENCE_MAX];
+    char sentence[TN__SENTENCE_MAX];
 } record;
 
 static _Thread_local record last, held;
@@ -49,12 +47,12 @@ void tn_clear_error(void)
 static void set_sentence(const char *text)
 {
     const size_t length = strlen(text);
-    if (length < SENTENCE_MAX) {
+    if (length < TN__SENTENCE_MAX) {
         memmove(last.sentence, text, length + 1);
         return;
     }
-    memmove(last.sentence, text, SENTENCE_MAX - 4);
-    memcpy(last.sentence + SENTENCE_MAX - 4, "...", 4);
+    memmove(last.sentence, text, TN__SENTENCE_MAX - 4);
+    memcpy(last.sentence + TN__SENTENCE_MAX - 4, "...", 4);
 }
 
 static void set_fresh(tn_status code, const char *text)
@@ -67,7 +65,7 @@ static void set_fresh(tn_status code, const char *text)
 
 tn_status tn__fail(tn_status code, const char *format, ...)
 {
-    char text[SENTENCE_MAX + 1]; /* the arguments may quote the last sentence */
+    char text[TN__SENTENCE_MAX + 1]; /* the arguments may quote the last sentence */
     va_list list;
     va_start(list, format);
     if (vsnprintf(text, sizeof text, format, list) < 0) strcpy(text, "an error whose text could not be made");
@@ -84,10 +82,10 @@ tn_status tn__fail_null(const char *function, const char *argument)
 
 void tn__error_prefix(const char *name)
 {
-    char text[SENTENCE_MAX + 128];
+    char text[TN__SENTENCE_MAX + 128];
     if (last.code == TN_OK) return;
     snprintf(text, sizeof text, "%.120s: %s", name, last.sentence);
-    set_sentence(text);
+    set_fresh(last.code, text);
 }
 
 void tn__set_error_hook(tn__error_hook hook)

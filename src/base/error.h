@@ -11,6 +11,8 @@
 #define TN__PRINTF(f, a)
 #endif
 
+enum { TN__SENTENCE_MAX = 2048 };
+
 /* Makes this the thread's last error and returns code. One sentence, without a full stop or newline. */
 tn_status tn__fail(tn_status code, const char *format, ...) TN__PRINTF(2, 3);
 /* The same for functions that return a handle: sets the error and gives NULL. */
@@ -27,7 +29,7 @@ tn_status tn__fail_null(const char *function, const char *argument);
 /* Adds "name: " in front of the last error's sentence. */
 void tn__error_prefix(const char *name);
 
-/* Called for every fresh failure of the thread; core's scopes register here. */
+/* Called for every fresh failure of the thread, and again when words were put in front of it; core's scopes register here. */
 typedef void (*tn__error_hook)(tn_status code, const char *sentence);
 void tn__set_error_hook(tn__error_hook hook);
 /* Makes an error the last one without calling the hook (a scope's pop). */

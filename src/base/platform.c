@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,11 +64,30 @@ void tn__lock_over_fork(tn__mutex *m)
     if (over_fork_count < MOST_OVER_FORK) over_fork[over_fork_count++] = m;
 }
 
+bool tn__thread_start(tn__thread *thread, void *(*work)(void *user), void *user)
+{
+    return pthread_create(thread, NULL, work, user) == 0;
+}
+
+void tn__thread_join(tn__thread thread)
+{
+    (void)pthread_join(thread, NULL);
+}
+
 double tn__seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int tn__terminal_width(FILE *file)
+{
+    enum { USUAL = 80 };
+    struct winsize size;
+    const int fd = fileno(file);
+    if (fd < 0 || !isatty(fd)) return 0;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL;
 }
 
 long tn__process_id(void)

@@ -17,7 +17,12 @@ void tn__unlock(tn__mutex *m);
  * order in which they nest; none may be held. */
 void tn__lock_over_fork(tn__mutex *m);
 
+typedef pthread_t tn__thread;
+bool tn__thread_start(tn__thread *thread, void *(*work)(void *user), void *user); /* false: there can be no more */
+void tn__thread_join(tn__thread thread);
+
 double tn__seconds(void); /* monotonic */
+int tn__terminal_width(FILE *file); /* columns of the terminal that file is, 0 when it is none */
 long tn__process_id(void);
 uint64_t tn__physical_memory(void); /* bytes; 0 when unknown */
 

@@ -12,7 +12,7 @@ struct tn__frame {
     tn_tensor *newest;
     bool no_grad, before; /* pop puts the switch of gradients back to what it was before */
     tn_status code; /* of the first failure */
-    char sentence[512];
+    char sentence[TN__SENTENCE_MAX];
 };
 
 static _Thread_local tn__frame *top;
@@ -20,9 +20,16 @@ static _Thread_local int paused;
 /* A handle may be released by another thread than the one whose scope it is in. */
 static tn__mutex list_lock = TN__MUTEX_INIT;
 
+/* The failure that is remembered, told again with words in front. */
+static bool retold(const char *sentence)
+{
+    const size_t known = strlen(top->sentence), length = strlen(sentence);
+    return length > known && strcmp(sentence + length - known, top->sentence) == 0;
+}
+
 static void remember_first(tn_status code, const char *sentence)
 {
-    if (!top || top->code != TN_OK) return;
+    if (!top || (top->code != TN_OK && !(top->code == code && retold(sentence)))) return;
     top->code = code;
     snprintf(top->sentence, sizeof top->sentence, "%s", sentence);
 }
@@ -82,6 +89,11 @@ void tn__scope_leave(tn_tensor *x)
     tn__unlock(&list_lock);
 }
 
+bool tn__scope_has(const tn_tensor *x)
+{
+    return top && x->frame == top;
+}
+
 void tn__scope_pause(void)
 {
     paused++;
@@ -122,7 +134,7 @@ tn_status tn_scope_pop(tn_scope scope)
     if (scope.depth <= 0 || !top || top->depth < scope.depth)
         return tn__fail(TN_ARGUMENT, "scope_pop: scope %d is not open in this thread", scope.depth);
     tn_status code = TN_OK;
-    char sentence[512] = "";
+    char sentence[TN__SENTENCE_MAX] = "";
     while (top && top->depth >= scope.depth) { /* the outermost one's first failure came first or is its own */
         tn__frame *f = top;
         release_handles(f);

@@ -8,6 +8,8 @@
 void tn__scope_join(tn_tensor *x);
 /* Takes a handle out of the scope it is in, if any. */
 void tn__scope_leave(tn_tensor *x);
+/* Is x in the thread's innermost scope? */
+bool tn__scope_has(const tn_tensor *x);
 /* Drops a reference without touching scopes. */
 void tn__tensor_unref(tn_tensor *x);
 /* While paused, new handles of the thread join no scope (what modules and loaders hold). Calls nest. */

@@ -12,14 +12,53 @@ static atomic_llong live_handles;
 
 /* ---- values ---- */
 
-tn__value *tn__value_new(struct tn__device *device, tn_dtype dtype, int64_t count)
+static tn__mutex alive_lock = TN__MUTEX_INIT;
+static tn__value *newest;
+
+static void join_alive(tn__value *v)
+{
+    tn__lock(&alive_lock);
+    v->older = newest;
+    if (newest) newest->newer = v;
+    newest = v;
+    tn__unlock(&alive_lock);
+}
+
+static void leave_alive(tn__value *v)
+{
+    tn__lock(&alive_lock);
+    if (v->newer)
+        v->newer->older = v->older;
+    else
+        newest = v->older;
+    if (v->older) v->older->newer = v->newer;
+    tn__unlock(&alive_lock);
+}
+
+void tn__values_each(void (*visit)(const tn__value *value, void *user), void *user)
+{
+    tn__lock(&alive_lock);
+    for (const tn__value *v = newest; v; v = v->older) visit(v, user);
+    tn__unlock(&alive_lock);
+}
+
+void tn__values_over_fork(void)
+{
+    tn__lock_over_fork(&alive_lock);
+}
+
+tn__value *tn__value_new(struct tn__device *device, tn_dtype dtype, const tn_shape *shape, const char *made_by)
 {
     tn__value *v = tn__zalloc(sizeof *v);
     if (!v) return NULL;
     atomic_init(&v->references, 1);
     v->device = device;
     v->dtype = dtype;
-    v->count = count;
+    v->shape = *shape;
+    v->made_by = made_by;
+    v->count = 1;
+    for (int i = 0; i < shape->ndim; i++) v->count *= shape->dim[i];
+    join_alive(v);
     return v;
 }
 
@@ -51,6 +90,7 @@ void tn__value_release(tn__value *v)
     while (work) { /* a worklist, so that deep graphs do not recurse */
         tn__value *dead = work;
         work = dead->next;
+        leave_alive(dead);
         if (dead->node) tn__owner.free_node(dead, &work);
         if (dead->derived && tn__owner.free_derived) tn__owner.free_derived(dead);
         if (dead->buffer) tn__owner.free_bytes(dead);
@@ -121,6 +161,20 @@ tn_tensor *tn__tensor_alias(tn_tensor *x)
     y->offset = x->offset;
     memcpy(y->stride, x->stride, sizeof y->stride);
     return y;
+}
+
+void tn__tensor_replace(tn_tensor *x, tn_tensor *y)
+{
+    tn__storage *old = x->storage;
+    atomic_fetch_add_explicit(&y->storage->references, 1, memory_order_relaxed);
+    x->storage = y->storage;
+    x->dtype = y->dtype;
+    x->ndim = y->ndim;
+    x->offset = y->offset;
+    x->numel = y->numel;
+    memcpy(x->dim, y->dim, sizeof x->dim);
+    memcpy(x->stride, y->stride, sizeof x->stride);
+    tn__storage_release(old);
 }
 
 tn_tensor *tn_retain(tn_tensor *x)

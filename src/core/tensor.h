@@ -17,7 +17,9 @@ struct tn__value {
     atomic_int references;
     struct tn__device *device;
     tn_dtype dtype;
-    int64_t count; /* dense elements */
+    int64_t count;       /* dense elements */
+    tn_shape shape;      /* and what they were made as, */
+    const char *made_by; /* by what: a lasting text */
     /* Either bytes, at element `base` of buffer … */
     struct tn__buffer *buffer; /* NULL while pending, and for no elements */
     int64_t base;
@@ -30,6 +32,7 @@ struct tn__value {
     tn_status failed; /* it can never be computed: the device was lost; see the device */
     void *derived;    /* other forms of the same bytes (packed weights), owned by the graph layer */
     tn__value *next;  /* worklist of the release */
+    tn__value *older, *newer; /* all that are alive */
 };
 
 struct tn__storage {
@@ -64,14 +67,18 @@ typedef struct tn__value_owner {
 } tn__value_owner;
 extern tn__value_owner tn__owner;
 
-/* A value without bytes or node, one reference. */
-tn__value *tn__value_new(struct tn__device *device, tn_dtype dtype, int64_t count);
+/* A value without bytes or node, one reference. made_by: a text that lasts, such as the operation's name. */
+tn__value *tn__value_new(struct tn__device *device, tn_dtype dtype, const tn_shape *shape, const char *made_by);
 tn__value *tn__value_retain(tn__value *value);
 /* False when another thread has just given up the last reference: the value is not to be touched any more. */
 bool tn__value_retain_living(tn__value *value);
 void tn__value_release(tn__value *value);
 /* Drops one reference; when it was the last, pushes the value onto *work instead of freeing it. */
 void tn__value_drop(tn__value *value, tn__value **work);
+/* Calls visit for all values that are alive, the newest first; it may not make or release any. */
+void tn__values_each(void (*visit)(const tn__value *value, void *user), void *user);
+/* A forked child goes on using values (once, at the library's start). */
+void tn__values_over_fork(void);
 
 /* A storage on value (takes over the reference), one reference. Frees the value on failure. */
 tn__storage *tn__storage_new(tn__value *value);
@@ -83,6 +90,8 @@ void tn__storage_set(tn__storage *storage, tn__value *value);
 tn_tensor *tn__tensor_new(tn__storage *storage, tn_dtype dtype, const tn_shape *shape);
 /* A second handle with the same window, to be changed by the caller before anyone sees it. */
 tn_tensor *tn__tensor_alias(tn_tensor *x);
+/* Makes x a window on what y is one on; who holds x sees y's values from now on. */
+void tn__tensor_replace(tn_tensor *x, tn_tensor *y);
 /* Recomputes numel after dims changed. */
 void tn__tensor_renumber(tn_tensor *x);
 bool tn__tensor_contiguous(const tn_tensor *x);

@@ -53,6 +53,16 @@ tn_status tn_memory_set_cache(const char *name, uint64_t bytes)
     return TN_OK;
 }
 
+tn_status tn_memory_reset_peak(const char *name)
+{
+    tn__device *device = tn__device_find(name);
+    if (!device) return tn_last_status();
+    tn__lock(&device->memory_lock);
+    device->peak = device->in_use;
+    tn__unlock(&device->memory_lock);
+    return TN_OK;
+}
+
 tn_status tn_memory_empty_cache(const char *name)
 {
     tn__device *device = tn__device_find(name);

@@ -62,6 +62,7 @@ static tn_status replace_value(tn_tensor *x, tn_tensor *src, const int64_t *stri
     tn__lock(&value->device->graph_lock);
     x->storage->value->assigned = false; /* nobody holds it any more but pending readers */
     value->assigned = true;
+    value->made_by = "assign";
     tn__unlock(&value->device->graph_lock);
     tn__storage_set(x->storage, value);
     tn_release(copy);

@@ -77,6 +77,15 @@ static void put_coordinates(tn__generator *g, tn__role role, const char *prefix,
     }
 }
 
+/* A parameter that says where an input or an output begins. */
+static int begin_at(tn__plan *p, int16_t *place, int64_t v)
+{
+    const int e = tn__parameter(p, v);
+    if (*place) p->exact_places = true;
+    *place = (int16_t)(e + 1);
+    return e;
+}
+
 static void put_place(tn__generator *g, tn__role role, const char *prefix, const tn__window *w)
 {
     tn__plan *p = g->plan;
@@ -103,7 +112,7 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
         const tn__window *w = &p->inputs[i].window;
         if (outer)
             tn__text_add(&g->macros, " \\\n    const IDX op%d = e%d", i,
-                         tn__parameter(p, p->inputs[i].value ? p->inputs[i].value->base + w->offset : w->offset));
+                         begin_at(p, &p->input_place[i], p->inputs[i].value ? p->inputs[i].value->base + w->offset : w->offset));
         else
             tn__text_add(&g->macros, " \\\n    const IDX %sp%d = %sp%d", mine, i, below, i);
         put_place(g, role, prefix, w);
@@ -119,7 +128,7 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
     for (int i = 0; end && i < p->outputs_count; i++) {
         const tn__window *w = &p->outputs[i].window;
         if (outer)
-            tn__text_add(&g->macros, " \\\n    const IDX oq%d = e%d", i, tn__parameter(p, p->outputs[i].base + w->offset));
+            tn__text_add(&g->macros, " \\\n    const IDX oq%d = e%d", i, begin_at(p, &p->output_place[i], p->outputs[i].base + w->offset));
         else
             tn__text_add(&g->macros, " \\\n    const IDX %sq%d = %sq%d", mine, i, below, i);
         put_place(g, role, prefix, w);

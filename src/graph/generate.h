@@ -68,6 +68,9 @@ int64_t tn__inner_stride(const tn__generator *g, const tn__window *w);
 void tn__note_dtype(tn__generator *g, tn_dtype dtype);
 /* An element's place in input or output: name of a parameter that holds v. */
 int tn__parameter(tn__plan *plan, int64_t v);
+/* The furthest place that the plan's inputs and outputs reach, and how far 32-bit indices do. */
+int64_t tn__plan_reach(const tn__plan *plan);
+enum { TN__LARGEST_INDEX = INT32_MAX - (1 << 20) };
 /* Assembles the program around a kernel file and gets the kernel. Frees the generator's texts. */
 tn_status tn__generator_finish(tn__generator *g, const char *file, const char *kernel);
 void tn__generator_free(tn__generator *g);
@@ -102,6 +105,8 @@ extern const char *const tn__scalar_names[]; /* OpenCL C's, in the order of the 
 void tn__join_segments(tn__plan **first);
 tn_status tn__segments_generate(tn__plan *plan);
 tn_status tn__segments_launch(tn__plan *plan);
+/* What the inputs of all segments point to. */
+tn_status tn__segments_table(tn__plan *plan);
 
 /* elementwise.c of this folder: the kernel of plans without an anchor */
 tn_status tn__elementwise_generate(tn__plan *plan);

@@ -10,6 +10,7 @@ typedef struct tn__graph {
     int pending;
     uint64_t bytes;   /* that pending nodes keep from being freed, at most */
     tn__map *kernels; /* by what their plans generated */
+    tn__map *recipes; /* by the structure of plans (recipe.h); under the run lock */
     uint64_t walk;    /* stamp of the last walk over nodes */
 } tn__graph;
 

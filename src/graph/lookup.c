@@ -3,6 +3,7 @@
 #include "graph/host.h"
 #include "graph/rows.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- host ---- */
@@ -18,8 +19,8 @@ static tn_status visit_gather(const tn__node *node, int64_t linear, const int64_
     int64_t index[TN__BLOCK];
     tn__host_operand(&node->in[0], place[0], key_stride, n, index);
     for (int j = 0; j < n; j++) {
-        const int64_t at = index[j] < 0 ? index[j] + lookup->count : index[j];
-        if (at < 0 || at >= lookup->count) return tn__fault_fail(lookup->fault, index[j], lookup->count);
+        const int64_t at = index[j] < 0 && lookup->fault >= 0 ? index[j] + lookup->count : index[j];
+        if (at < 0 || at >= lookup->count) return tn__fault_fail(abs(lookup->fault), index[j], lookup->count);
         if (lookup->form == TN__PLACE) {
             ((int64_t *)user)[linear + j] = at;
             continue;

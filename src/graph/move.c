@@ -45,11 +45,11 @@ static tn_tensor *handle_of(tn__value *value, const tn_shape *shape)
 }
 
 /* A value with fresh bytes (none for no elements). */
-static tn__value *value_with_bytes(tn__device *device, tn_dtype dtype, int64_t count)
+static tn__value *value_with_bytes(tn__device *device, tn_dtype dtype, const tn_shape *shape, const char *made_by)
 {
     if (tn__device_check(device) != TN_OK) return NULL;
-    tn__value *v = tn__value_new(device, dtype, count);
-    if (v && count > 0 && !(v->buffer = tn__buffer_new(device, (uint64_t)count * tn_dtype_size(dtype)))) {
+    tn__value *v = tn__value_new(device, dtype, shape, made_by);
+    if (v && v->count > 0 && !(v->buffer = tn__buffer_new(device, (uint64_t)v->count * tn_dtype_size(dtype)))) {
         tn__value_release(v);
         return NULL;
     }
@@ -72,7 +72,7 @@ tn_tensor *tn__from_bytes(tn_dtype dtype, const tn_shape *shape, const void *dat
     int64_t n;
     if (tn__shape_numel(shape, tn_dtype_size(dtype), &n, "from") != TN_OK || tn__device_takes(device, dtype, "from") != TN_OK)
         return NULL;
-    tn__value *v = value_with_bytes(device, dtype, n);
+    tn__value *v = value_with_bytes(device, dtype, shape, "from");
     if (!v) return NULL;
     tn_status s = TN_OK;
     if (n > 0 && data)
@@ -215,12 +215,12 @@ static tn_status copy_between(tn__buffer *to, tn__buffer *from, uint64_t offset,
 tn_tensor *tn__move(tn_tensor *x, tn__device *device)
 {
     if (tn__device_takes(device, x->dtype, "to") != TN_OK) return NULL;
+    const tn_shape shape = tn__tensor_shape(x);
     tn_tensor *from = dense_bytes(x, false), *y = NULL;
-    tn__value *v = from ? value_with_bytes(device, x->dtype, x->numel) : NULL;
+    tn__value *v = from ? value_with_bytes(device, x->dtype, &shape, "to") : NULL;
     if (v) {
         const tn__value *source = from->storage->value;
         const uint64_t size = tn_dtype_size(x->dtype);
-        const tn_shape shape = tn__tensor_shape(x);
         tn_status s = TN_OK;
         if (x->numel > 0)
             s = copy_between(v->buffer, source->buffer, (uint64_t)(source->base + from->offset) * size, (uint64_t)x->numel * size);

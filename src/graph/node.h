@@ -56,7 +56,7 @@ enum { TN__FOLD_BASE = 32 };
 typedef struct tn__lookup {
     tn__lookup_form form;
     int64_t count, step; /* elements along that axis, and from one to the next */
-    int fault;           /* GATHER, PLACE: the report of an index out of range (device/fault.h) */
+    int fault;           /* GATHER, PLACE: the report of an index out of range (device/fault.h); below 0: one below 0 is, too */
     int row;             /* FOLD */
 } tn__lookup;
 

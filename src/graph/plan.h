@@ -66,6 +66,7 @@ typedef struct tn__stage {
     tn__buffer *meta;
 } tn__stage;
 
+typedef struct tn__recipe tn__recipe;
 typedef struct tn__plan tn__plan;
 struct tn__plan {
     tn__device *device;
@@ -98,6 +99,9 @@ struct tn__plan {
     int64_t *parameters; /* places, strides, extents in the order of the text */
     int parameters_count, parameters_capacity;
     bool parameters_in_buffer; /* too many for arguments */
+    int16_t input_place[TN__PLAN_INPUTS], output_place[TN__PLAN_OUTPUTS]; /* 1 + the parameter that says where it begins; 0: none */
+    bool exact_places;         /* some place is not in one parameter alone */
+    const tn__recipe *recipe;  /* how it was made, when not by generating (recipe.h) */
     tn__kernel *kernel;
     int local;        /* items of a work-group the program was made for */
     uint64_t global;  /* items of the launch, where generate chose them */

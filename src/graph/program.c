@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/settings.h"
 #include "graph/graph.h"
+#include "graph/recipe.h"
 #include <string.h>
 
 static bool is_wide(tn_dtype d)
@@ -53,25 +54,35 @@ static int64_t furthest(const tn__plan *p, const tn__window *w, int64_t base)
     return reach;
 }
 
+int64_t tn__plan_reach(const tn__plan *p)
+{
+    int64_t most = 0;
+    for (int i = 0; i < p->inputs_count; i++) {
+        const int64_t f = furthest(p, &p->inputs[i].window, p->inputs[i].value ? p->inputs[i].value->base : 0) + p->inputs[i].reach;
+        if (f > most) most = f;
+    }
+    for (int o = 0; o < p->outputs_count; o++) {
+        const int64_t f = furthest(p, &p->outputs[o].window, p->outputs[o].base);
+        if (f > most) most = f;
+    }
+    return most;
+}
+
 void tn__generator_start(tn__generator *g, tn__plan *p, const tn__role *role, int width, int64_t extra)
 {
-    int64_t most = extra;
+    int64_t most = tn__plan_reach(p);
+    if (extra > most) most = extra;
     memset(g, 0, sizeof *g);
     g->plan = p;
     memcpy(g->role, role, (size_t)p->rank * sizeof role[0]);
     p->width = width;
     p->parameters_count = 0;
-    for (int i = 0; i < p->inputs_count; i++) {
-        const int64_t f = furthest(p, &p->inputs[i].window, p->inputs[i].value ? p->inputs[i].value->base : 0) + p->inputs[i].reach;
-        if (f > most) most = f;
-    }
-    for (int o = 0; o < p->outputs_count; o++)
-        if (furthest(p, &p->outputs[o].window, p->outputs[o].base) > most)
-            most = furthest(p, &p->outputs[o].window, p->outputs[o].base);
+    memset(p->input_place, 0, sizeof p->input_place);
+    memset(p->output_place, 0, sizeof p->output_place);
     int64_t points = 1;
     for (int k = 0; k < p->rank; k++) points *= p->dim[k];
     if (points > most) most = points;
-    p->wide_index = most > INT32_MAX - (1 << 20);
+    p->wide_index = most > TN__LARGEST_INDEX;
 }
 
 static void put_parameters(tn__generator *g, tn__text *t)
@@ -112,17 +123,18 @@ static tn_status put_file(tn__text *t, const char *name)
 }
 
 /* The whole program: what the plan defines, the macro files, what the plan generated, the kernel's file. */
-static tn__kernel *build_kernel(const tn__plan *p, const char *file, const char *kernel)
+static tn__kernel *build_kernel(const tn__plan *p, const tn__text *head, const tn__text *text, const char *file,
+                                const char *kernel)
 {
     tn__text t = {0};
     tn__kernel *built = NULL;
-    tn__text_puts(&t, p->head.data);
+    tn__text_puts(&t, head->data);
     tn_status status = put_file(&t, "scalar.cl");
     if (status == TN_OK) status = put_file(&t, "convert.cl");
     if (status == TN_OK && p->draws) status = put_file(&t, "random.cl");
     if (status == TN_OK && p->reports) status = put_file(&t, "fault.cl");
     if (status == TN_OK && p->looks) status = put_file(&t, "lookup.cl");
-    tn__text_puts(&t, p->text.data);
+    tn__text_puts(&t, text->data);
     if (status == TN_OK) status = put_file(&t, file);
     if (status == TN_OK && t.failed)
         (void)tn__fail(TN_MEMORY, "no memory for the text of a kernel");
@@ -136,12 +148,14 @@ static tn__kernel *build_kernel(const tn__plan *p, const char *file, const char 
 tn__kernel *tn__plan_kernel(const tn__plan *p, const char *file, const char *kernel)
 {
     tn__text key = {0};
+    const tn__text *head = &p->head, *text = &p->text;
+    if (p->recipe) tn__recipe_texts(p->recipe, &head, &text);
     tn__text_add(&key, "%s %s %llu\n", file, kernel, (unsigned long long)tn__settings_version());
-    tn__text_put(&key, p->head.data, p->head.length);
-    tn__text_put(&key, p->text.data, p->text.length);
+    tn__text_put(&key, head->data, head->length);
+    tn__text_put(&key, text->data, text->length);
     tn__kernel *k = key.failed ? NULL : tn__graph_kernel(p->device, key.data, key.length);
     if (!k) {
-        k = build_kernel(p, file, kernel);
+        k = build_kernel(p, head, text, file, kernel);
         if (k && !key.failed) tn__graph_remember(p->device, key.data, key.length, k);
     }
     tn__text_free(&key);

@@ -4,6 +4,7 @@
 #include "core/scope.h"
 #include "graph/graph.h"
 #include "graph/move.h"
+#include "graph/recipe.h"
 #include "graph/run.h"
 #include <string.h>
 
@@ -221,12 +222,17 @@ static tn_status run_or_record(tn__device *device, tn__node *node, tn__value *co
     return tn__device_finish(device);
 }
 
+static const char *name_of(const tn__node *node)
+{
+    return node->row ? node->row->name : node->op->name;
+}
+
 /* Values for the wanted results. */
-static tn_status new_values(tn__device *device, const tn__node *node, const tn_dtype *dtype, tn_tensor **const *out,
-                            tn__value **values)
+static tn_status new_values(tn__device *device, const tn__node *node, const tn_shape *shape, const tn_dtype *dtype,
+                            tn_tensor **const *out, tn__value **values)
 {
     for (int r = 0; r < node->results; r++)
-        if (out[r] && !(values[r] = tn__value_new(device, dtype[r], tn__node_count(node)))) return TN_MEMORY;
+        if (out[r] && !(values[r] = tn__value_new(device, dtype[r], shape, name_of(node)))) return TN_MEMORY;
     return TN_OK;
 }
 
@@ -244,7 +250,7 @@ static tn_status new_handles(int results, tn__value **values, const tn_shape *sh
 
 static tn_status takes_results(const tn__device *device, const tn__node *node, const tn_dtype *dtype)
 {
-    const char *name = node->row ? node->row->name : node->op->name;
+    const char *name = name_of(node);
     TN__TRY(tn__device_takes(device, node->dtype, name));
     for (int r = 0; r < node->results; r++) TN__TRY(tn__device_takes(device, dtype[r], name));
     return TN_OK;
@@ -264,7 +270,7 @@ tn_status tn__record_results(tn__node *node, tn__device *device, const tn_dtype 
         choose_order(node, fixed, order);
         reorder(node, order);
         if (node->op->reordered) node->op->reordered(node, order);
-        status = new_values(device, node, dtype, out, values);
+        status = new_values(device, node, &shape, dtype, out, values);
     }
     if (status == TN_OK) status = run_or_record(device, node, values, &kept);
     if (!kept) tn__node_free(node);
@@ -385,6 +391,7 @@ static void close_graph(tn__device *device)
         tn__graph_remove(graph, node, &dropped);
     }
     if (graph) tn__map_free(graph->kernels);
+    if (graph) tn__recipes_free(graph->recipes);
     tn__free(graph);
     device->graph = NULL;
     tn__unlock(&device->graph_lock);
@@ -402,6 +409,7 @@ void tn__graph_start(void)
         return;
     }
     tn__scope_over_fork();
+    tn__values_over_fork();
     tn__lock_over_fork(&tn__host()->memory_lock);
     tn__settings_over_fork();
     tn__owner = (tn__value_owner){.free_bytes = free_bytes, .free_node = free_node, .device_name = device_name};

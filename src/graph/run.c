@@ -4,6 +4,7 @@
 #include "graph/generate.h"
 #include "graph/graph.h"
 #include "graph/move.h"
+#include "graph/recipe.h"
 #include "graph/rows.h"
 #include <inttypes.h>
 #include <string.h>
@@ -404,8 +405,9 @@ static tn_status allocate_outputs(run *r)
 
 static tn_status generate_all(run *r)
 {
+    tn__recipes_trim(r->device);
     for (tn__plan *p = r->first; p; p = p->next)
-        TN__TRY(p->anchor ? p->anchor->op->generate(p) : p->next_segment ? tn__segments_generate(p) : tn__elementwise_generate(p));
+        TN__TRY(tn__plan_prepare(p));
     return TN_OK;
 }
 

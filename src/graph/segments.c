@@ -186,7 +186,7 @@ void tn__join_segments(tn__plan **first)
 
 /* ---- pointers in the text ---- */
 
-static tn_status make_table(tn__plan *head)
+tn_status tn__segments_table(tn__plan *head)
 {
     tn__free(head->pointers);
     head->pointers = tn__zalloc(sizeof *head->pointers);
@@ -303,7 +303,7 @@ tn_status tn__segments_generate(tn__plan *head)
     int64_t extra = 0;
     int segments = 0;
     const int width = lanes_of(head);
-    TN__TRY(make_table(head));
+    TN__TRY(tn__segments_table(head));
     for (tn__plan *p = head; p; p = p->next_segment, segments++)
         for (int k = 0; k < p->inputs_count + p->outputs_count; k++) {
             const int64_t at = k < p->inputs_count ? p->inputs[k].value->base + p->inputs[k].window.offset

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "io/near.h"
 #include <tenon/device.h>
+#include <tenon/movement.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -58,6 +59,11 @@ tn_status tn__archive_read(tn_archive *archive, uint64_t offset, void *out, uint
         return tn__fail(TN_FILE, "%s: %" PRIu64 " bytes at offset %" PRIu64 " could not be read, only %zu: %s",
                         archive->path, bytes, offset, got, code ? strerror(code) : "the file ends");
     return TN_OK;
+}
+
+tn_status tn__archive_read_part(tn_archive *archive, tn__zip_member *member, uint64_t offset, void *out, uint64_t bytes)
+{
+    return member ? tn__zip_read(archive, member, offset, out, bytes, false) : tn__archive_read(archive, offset, out, bytes);
 }
 
 tn_status tn__archive_add(tn_archive *archive, const char *name, const tn__entry *entry)
@@ -120,6 +126,16 @@ const char *tn__shown(const char *name, size_t length, char out[80])
     return out;
 }
 
+tn_status tn__archive_fault(const tn_archive *archive, const char *kind, const char *name, const char *format, ...)
+{
+    char sentence[300], shown[80];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    return tn__fail(TN_FORMAT, "%s: %s \"%s\": %s", archive->path, kind, tn__shown(name, strlen(name), shown), sentence);
+}
+
 uint64_t tn__little(const unsigned char *bytes, int count)
 {
     uint64_t value = 0;
@@ -156,15 +172,17 @@ static tn_status unknown_kind(const tn_archive *archive, const unsigned char *he
                     archive->path, list, tn__little(head, 8), archive->size);
 }
 
-static tn_status fill(tn_archive *archive)
+static tn_status fill(tn_archive *archive, const tn__format *only)
 {
     unsigned char head[TN__PROBE_BYTES] = {0};
     const size_t count = archive->size < sizeof head ? (size_t)archive->size : sizeof head;
     TN__TRY(tn__archive_read(archive, 0, head, count));
+    if (tn__zip_probe(head, count))
+        TN__TRY(tn__zip_open(archive, &archive->zip));
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (formats[i]->probe(head, count))
+        if ((!only || only == formats[i]) && formats[i]->probe(archive, head, count))
             return formats[i]->open(archive);
-    return unknown_kind(archive, head, count);
+    return only ? tn__fail(TN_FORMAT, "%s: not a .%s file", archive->path, only->name) : unknown_kind(archive, head, count);
 }
 
 static tn_status open_file(tn_archive *archive)
@@ -181,23 +199,27 @@ static tn_status open_file(tn_archive *archive)
     return TN_OK;
 }
 
-tn_archive *tn_archive_open(const char *path)
+tn_archive *tn__archive_open(const char *path, const tn__format *only)
 {
-    if (!path) {
-        (void)tn__fail_null("archive_open", "path");
-        return NULL;
-    }
     tn_archive *archive = tn__zalloc(sizeof *archive);
     if (!archive)
         return NULL;
     tn__mutex_init(&archive->lock);
     archive->path = tn__strdup(path);
     archive->by_name = tn__map_new();
-    if (!archive->path || !archive->by_name || open_file(archive) != TN_OK || fill(archive) != TN_OK) {
+    if (!archive->path || !archive->by_name || open_file(archive) != TN_OK || fill(archive, only) != TN_OK) {
         tn_archive_close(archive);
         return NULL;
     }
     return archive;
+}
+
+tn_archive *tn_archive_open(const char *path)
+{
+    if (path)
+        return tn__archive_open(path, NULL);
+    (void)tn__fail_null("archive_open", "path");
+    return NULL;
 }
 
 void tn_archive_close(tn_archive *archive)
@@ -207,6 +229,10 @@ void tn_archive_close(tn_archive *archive)
     for (int i = 0; i < archive->count; i++)
         tn__free(archive->entry[i].name);
     tn__free(archive->entry);
+    for (int i = 0; i < archive->shards; i++)
+        tn_archive_close(archive->shard[i]);
+    tn__free(archive->shard);
+    tn__zip_close(archive->zip);
     if (archive->by_name)
         tn__map_free(archive->by_name);
     if (archive->file)
@@ -268,21 +294,28 @@ void tn__swap_bytes(unsigned char *data, uint64_t bytes, size_t size)
         }
 }
 
-/* Column-major values are row-major ones of the reversed shape, seen through reversed axes. */
+/* Values that are not row-major are a view of the bytes as they lie. */
 static tn_tensor *tensor_of(const tn__entry *entry, const void *data, const char *device)
 {
-    if (!entry->columns || entry->shape.ndim < 2)
+    if (entry->stride.ndim == 0)
         return tn_from(entry->dtype, entry->shape, data, device);
-    tn_shape reversed = entry->shape;
-    tn_axes axes = {.count = entry->shape.ndim};
-    for (int i = 0; i < entry->shape.ndim; i++) {
-        reversed.dim[i] = entry->shape.dim[entry->shape.ndim - 1 - i];
-        axes.axis[i] = entry->shape.ndim - 1 - i;
-    }
-    tn_tensor *stored = tn_from(entry->dtype, reversed, data, device);
-    tn_tensor *result = tn_permute(stored, axes);
+    const tn_shape flat = {.ndim = 1, .dim = {(int64_t)(entry->bytes / tn_dtype_size(entry->dtype))}};
+    tn_tensor *stored = tn_from(entry->dtype, flat, data, device);
+    tn_tensor *result = tn_as_strided(stored, entry->shape, entry->stride, 0);
     tn_release(stored);
     return result;
+}
+
+static tn_status read_values(tn_archive *archive, const tn__entry *entry, unsigned char *data)
+{
+    tn_archive *file = entry->shard ? entry->shard : archive;
+    if (entry->member)
+        TN__TRY(tn__zip_read(file, entry->member, entry->begin, data, entry->bytes, true));
+    else
+        TN__TRY(tn__archive_read(file, entry->begin, data, entry->bytes));
+    if (entry->swapped)
+        tn__swap_bytes(data, entry->bytes, tn_dtype_size(entry->dtype));
+    return TN_OK;
 }
 
 tn_tensor *tn_archive_get(tn_archive *archive, const char *name, const char *device)
@@ -300,11 +333,8 @@ tn_tensor *tn_archive_get(tn_archive *archive, const char *name, const char *dev
     if (!data)
         return NULL;
     tn_tensor *result = NULL;
-    if (tn__archive_read(archive, entry->begin, data, entry->bytes) == TN_OK) {
-        if (entry->swapped)
-            tn__swap_bytes(data, entry->bytes, tn_dtype_size(entry->dtype));
+    if (read_values(archive, entry, data) == TN_OK)
         result = tensor_of(entry, data, device);
-    }
     tn__free(data);
     if (!result && *name)
         tn__error_prefix(name);

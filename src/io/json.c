@@ -199,7 +199,69 @@ tn_status tn__json_text(tn__json *j, const char **out)
     return TN_OK;
 }
 
+/* ---- values that are skipped ---- */
+
+/* A number, true, false or null: loosely, since nobody uses it. */
+static tn_status skip_word(tn__json *j)
+{
+    const size_t first = j->at;
+    while (j->at < j->length && j->text[j->at] && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", j->text[j->at]))
+        j->at++;
+    return j->at > first ? TN_OK : fault(j, j->at == j->length ? "the header ends too early" : "expected a value");
+}
+
+/* One value, or the beginning of an array or object, which goes onto the stack of what is open. */
+static tn_status skip_one(tn__json *j, char open[64], int *depth)
+{
+    const char *text = NULL;
+    const char c = peek(j);
+    if (c == '"')
+        return tn__json_text(j, &text);
+    if (c != '{' && c != '[')
+        return skip_word(j);
+    if (*depth == 64)
+        return fault(j, "values nested deeper than 64");
+    j->at++;
+    open[(*depth)++] = c == '{' ? '}' : ']';
+    return TN_OK;
+}
+
+tn_status tn__json_skip(tn__json *j)
+{
+    char open[64];
+    int depth = 0;
+    bool first = true; /* in the innermost array or object */
+    do {
+        if (first && depth > 0 && tn__json_accept(j, open[depth - 1])) {
+            depth--;
+            first = false;
+        } else {
+            const char *key = NULL;
+            if (depth > 0 && open[depth - 1] == '}') {
+                TN__TRY(tn__json_text(j, &key));
+                TN__TRY(tn__json_expect(j, ':'));
+            }
+            const int before = depth;
+            TN__TRY(skip_one(j, open, &depth));
+            first = depth > before;
+        }
+        while (!first && depth > 0 && !tn__json_accept(j, ',')) {
+            TN__TRY(tn__json_expect(j, open[depth - 1]));
+            depth--;
+        }
+    } while (depth > 0);
+    return TN_OK;
+}
+
 /* ---- writing ---- */
+
+bool tn__is_utf8(const char *s)
+{
+    size_t left = strlen(s), n = 1;
+    for (; left > 0 && n > 0; s += n, left -= n)
+        n = utf8_length((const unsigned char *)s, left);
+    return n > 0;
+}
 
 bool tn__json_quote(tn__text *t, const char *s)
 {

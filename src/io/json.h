@@ -22,9 +22,12 @@ tn_status tn__json_expect(tn__json *j, char c);
 tn_status tn__json_text(tn__json *j, const char **out);
 /* A whole number of at most 64 bits: its size, and its sign apart. */
 tn_status tn__json_number(tn__json *j, uint64_t *value, bool *negative);
+/* Any value at all, which is of no interest. At most 64 deep. */
+tn_status tn__json_skip(tn__json *j);
 /* Nothing but white space to the end. */
 tn_status tn__json_end(tn__json *j);
 
+bool tn__is_utf8(const char *s);
 /* Writing: adds a string with its quotes; false when it is not UTF-8. */
 bool tn__json_quote(tn__text *t, const char *s);
 

@@ -3,16 +3,16 @@
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *
  * One tensor, named "". Both byte orders and both axis orders are read. */
-#include "io/format.h"
+#include "io/npy.h"
 #include "base/alloc.h"
-#include "base/text.h"
 #include "core/tensor.h"
 #include <inttypes.h>
 #include <string.h>
 
 static const char magic[] = "\223NUMPY";
-#define MAGIC_BYTES  6
-#define PREFIX_BYTES 8 /* magic, major and minor version */
+#define MAGIC_BYTES  TN__NPY_MAGIC
+#define PREFIX_BYTES 8     /* magic, major and minor version */
+#define HEADER_MOST  65535 /* bytes of a dictionary: sixteen axes need less than 500 */
 
 static const struct {
     char code[3];
@@ -204,71 +204,111 @@ static tn_status check_descr(const header *h, tn__entry *entry)
     return TN_OK;
 }
 
-static tn_status check(const header *h, tn_archive *archive, uint64_t begin)
+/* The first axis is the fastest. */
+static tn_shape column_strides(const tn_shape *shape)
 {
-    tn__entry entry = {.shape = h->shape, .begin = begin, .columns = h->columns};
-    TN__TRY(check_descr(h, &entry));
-    if (!tn__entry_bytes(entry.dtype, &entry.shape, &entry.bytes))
-        return tn__fail(TN_FORMAT, "%s: the product of the shape's %d extents times %zu bytes overflows 63 bits",
-                        h->path, entry.shape.ndim, tn_dtype_size(entry.dtype));
-    if (entry.bytes != archive->size - begin)
-        return tn__fail(TN_FORMAT, "%s: expected %" PRIu64 " bytes of values, found %" PRIu64, h->path, entry.bytes,
-                        archive->size - begin);
-    return tn__archive_add(archive, "", &entry);
+    tn_shape stride = {.ndim = shape->ndim};
+    for (int64_t i = 0, step = 1; i < shape->ndim; step *= shape->dim[i++])
+        stride.dim[i] = step;
+    return stride;
 }
 
-static bool npy_probe(const unsigned char *head, size_t count)
+static tn_status check(const header *h, uint64_t values, tn__entry *entry)
 {
-    return count >= MAGIC_BYTES && memcmp(head, magic, MAGIC_BYTES) == 0;
+    entry->shape = h->shape;
+    TN__TRY(check_descr(h, entry));
+    if (!tn__entry_bytes(entry->dtype, &entry->shape, &entry->bytes))
+        return tn__fail(TN_FORMAT, "%s: the product of the shape's %d extents times %zu bytes overflows 63 bits", h->path,
+                        entry->shape.ndim, tn_dtype_size(entry->dtype));
+    if (entry->bytes != values)
+        return tn__fail(TN_FORMAT, "%s: expected %" PRIu64 " bytes of values, found %" PRIu64, h->path, entry->bytes, values);
+    if (h->columns && entry->shape.ndim > 1 && entry->bytes > 0)
+        entry->stride = column_strides(&entry->shape);
+    return TN_OK;
 }
 
-/* Where the dictionary begins and ends, checked against the file. */
-static tn_status find_dictionary(tn_archive *archive, uint64_t *begin, uint64_t *length)
+/* ---- where the header is ---- */
+
+/* A file, or a member of a zip. */
+typedef struct place {
+    tn_archive *archive;
+    tn__zip_member *member;
+    const char *label; /* for messages */
+    uint64_t size;
+} place;
+
+bool tn__npy_magic(const unsigned char *head)
+{
+    return memcmp(head, magic, MAGIC_BYTES) == 0;
+}
+
+static bool npy_probe(const tn_archive *archive, const unsigned char *head, size_t count)
+{
+    (void)archive;
+    return count >= MAGIC_BYTES && tn__npy_magic(head);
+}
+
+/* Where the dictionary begins and ends, checked against the size. */
+static tn_status find_dictionary(const place *p, uint64_t *begin, uint64_t *length)
 {
     unsigned char prefix[PREFIX_BYTES + 4] = {0};
-    if (archive->size < PREFIX_BYTES + 2)
-        return tn__fail(TN_FORMAT, "%s: the .npy header is cut off: the file has %" PRIu64 " bytes", archive->path,
-                        archive->size);
-    const size_t there = archive->size < sizeof prefix ? (size_t)archive->size : sizeof prefix;
-    TN__TRY(tn__archive_read(archive, 0, prefix, there));
+    if (p->size < PREFIX_BYTES + 2)
+        return tn__fail(TN_FORMAT, "%s: the .npy header is cut off: there are %" PRIu64 " bytes", p->label, p->size);
+    const size_t there = p->size < sizeof prefix ? (size_t)p->size : sizeof prefix;
+    TN__TRY(tn__archive_read_part(p->archive, p->member, 0, prefix, there));
+    if (!tn__npy_magic(prefix))
+        return tn__fail(TN_FORMAT, "%s: not a .npy: its first bytes are not \\x93NUMPY", p->label);
     const int major = prefix[MAGIC_BYTES], minor = prefix[MAGIC_BYTES + 1];
     if (major < 1 || major > 3 || minor != 0)
-        return tn__fail(TN_FORMAT, "%s: .npy version %d.%d is not known", archive->path, major, minor);
+        return tn__fail(TN_FORMAT, "%s: .npy version %d.%d is not known", p->label, major, minor);
     const int width = major == 1 ? 2 : 4;
     *begin = PREFIX_BYTES + (uint64_t)width;
     *length = tn__little(prefix + PREFIX_BYTES, width);
-    if (archive->size < *begin || *length > archive->size - *begin)
-        return tn__fail(TN_FORMAT,
-                        "%s: .npy header length %" PRIu64 " is more than the file's %" PRIu64
-                        " bytes (a truncated download?)",
-                        archive->path, *length, archive->size);
+    if (p->size < *begin || *length > p->size - *begin)
+        return tn__fail(TN_FORMAT, "%s: .npy header length %" PRIu64 " is more than the %" PRIu64 " bytes there are (a truncated download?)",
+                        p->label, *length, p->size);
+    if (*length > HEADER_MOST)
+        return tn__fail(TN_FORMAT, "%s: .npy header length %" PRIu64 " is more than %d", p->label, *length, HEADER_MOST);
     return TN_OK;
+}
+
+tn_status tn__npy_add(tn_archive *archive, tn__zip_member *member, const char *label, const char *name)
+{
+    const place p = {archive, member, label, member ? member->size : archive->size};
+    uint64_t begin = 0, length = 0;
+    TN__TRY(find_dictionary(&p, &begin, &length));
+    char *text = tn__alloc((size_t)length);
+    if (!text)
+        return TN_MEMORY;
+    header h = {.path = label, .text = text, .length = (size_t)length};
+    tn__entry entry = {.begin = begin + length, .member = member};
+    tn_status status = tn__archive_read_part(archive, member, begin, text, length);
+    if (status == TN_OK)
+        status = read_dictionary(&h);
+    if (status == TN_OK)
+        status = check(&h, p.size - entry.begin, &entry);
+    tn__free(text);
+    return status == TN_OK ? tn__archive_add(archive, name, &entry) : status;
 }
 
 static tn_status npy_open(tn_archive *archive)
 {
-    uint64_t begin = 0, length = 0;
-    TN__TRY(find_dictionary(archive, &begin, &length));
-    char *text = tn__alloc((size_t)length);
-    if (!text)
-        return TN_MEMORY;
-    header h = {.path = archive->path, .text = text, .length = (size_t)length};
-    tn_status status = tn__archive_read(archive, begin, text, length);
-    if (status == TN_OK)
-        status = read_dictionary(&h);
-    if (status == TN_OK)
-        status = check(&h, archive, begin + length);
-    tn__free(text);
-    return status;
+    return tn__npy_add(archive, NULL, archive->path, "");
 }
 
 /* ---- writing ---- */
 
-/* The dictionary, with spaces and a newline so that the values begin at a multiple of 64. Version 1.0, whose header may have
- * 65,535 bytes: sixteen axes need less than 500. */
-static void put_header(tn__text *t, const tn_tensor *x, const char *code)
+/* The dictionary, with spaces and a newline so that the values begin at a multiple of 64. Version 1.0. */
+tn_status tn__npy_head(tn__text *t, const char *label, const tn_tensor *x)
 {
     const tn_shape shape = tn_shape_of(x);
+    const char *code = NULL;
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (dtypes[i].dtype == tn_dtype_of(x))
+            code = dtypes[i].code;
+    if (!code)
+        return tn__fail(TN_DTYPE, "%s: NumPy has no %s; cast to f32 first, or use .safetensors", label,
+                        tn_dtype_name(tn_dtype_of(x)));
     tn__text_put(t, magic, MAGIC_BYTES);
     tn__text_put(t, "\1\0\0\0", 4); /* version; the length is not known yet */
     tn__text_add(t, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", tn_dtype_size(tn_dtype_of(x)) > 1 ? '<' : '|',
@@ -280,10 +320,11 @@ static void put_header(tn__text *t, const tn_tensor *x, const char *code)
         tn__text_puts(t, " ");
     tn__text_puts(t, "\n");
     if (t->failed)
-        return;
+        return TN_MEMORY;
     const size_t length = t->length - PREFIX_BYTES - 2;
     t->data[PREFIX_BYTES] = (char)(length & 0xff);
     t->data[PREFIX_BYTES + 1] = (char)(length >> 8);
+    return TN_OK;
 }
 
 tn_status tn_save_npy(const char *path, tn_tensor *x)
@@ -291,17 +332,11 @@ tn_status tn_save_npy(const char *path, tn_tensor *x)
     if (!path)
         return tn__fail_null("save_npy", "path");
     TN__TRY(tn__tensor_check(x, "save_npy", "x"));
-    const char *code = NULL;
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (dtypes[i].dtype == tn_dtype_of(x))
-            code = dtypes[i].code;
-    if (!code)
-        return tn__fail(TN_DTYPE, "%s: NumPy has no %s; cast to f32 first, or use .safetensors", path,
-                        tn_dtype_name(tn_dtype_of(x)));
     tn__text head = {0};
     tn__writer w;
-    put_header(&head, x, code);
-    tn_status status = head.failed ? TN_MEMORY : tn__writer_open(&w, path);
+    tn_status status = tn__npy_head(&head, path, x);
+    if (status == TN_OK)
+        status = tn__writer_open(&w, path);
     if (status == TN_OK) {
         status = tn__writer_put(&w, head.data, head.length);
         if (status == TN_OK)

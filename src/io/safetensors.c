@@ -6,7 +6,6 @@
 #include "io/format.h"
 #include "io/json.h"
 #include "base/alloc.h"
-#include "core/tensor.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,18 +37,7 @@ typedef struct header {
     const char *name;   /* of the tensor being read */
 } header;
 
-/* A fault of one tensor: "FILE: tensor "NAME": …". */
-#define BAD(h, ...) bad((h)->archive, (h)->name, __VA_ARGS__)
-static tn_status bad(const tn_archive *archive, const char *name, const char *format, ...) TN__PRINTF(3, 4);
-static tn_status bad(const tn_archive *archive, const char *name, const char *format, ...)
-{
-    char sentence[300], shown[80];
-    va_list list;
-    va_start(list, format);
-    (void)vsnprintf(sentence, sizeof sentence, format, list);
-    va_end(list);
-    return tn__fail(TN_FORMAT, "%s: tensor \"%s\": %s", archive->path, tn__shown(name, strlen(name), shown), sentence);
-}
+#define BAD(h, ...) tn__archive_fault((h)->archive, "tensor", (h)->name, __VA_ARGS__)
 
 /* ---- the header's parts ---- */
 
@@ -195,11 +183,11 @@ static tn_status check_places(header *h)
         const tn__entry *e = sorted[i];
         char shown[80];
         if (e->begin < place)
-            status = bad(archive, e->name, "its bytes from %" PRIu64 " overlap those of \"%s\", which end at %" PRIu64,
+            status = tn__archive_fault(archive, "tensor", e->name, "its bytes from %" PRIu64 " overlap those of \"%s\", which end at %" PRIu64,
                          e->begin - h->data, tn__shown(sorted[i - 1]->name, strlen(sorted[i - 1]->name), shown),
                          place - h->data);
         else if (e->begin > place)
-            status = bad(archive, e->name, "a hole of %" PRIu64 " bytes before its first at %" PRIu64, e->begin - place,
+            status = tn__archive_fault(archive, "tensor", e->name, "a hole of %" PRIu64 " bytes before its first at %" PRIu64, e->begin - place,
                          e->begin - h->data);
         place = e->begin + e->bytes;
     }
@@ -257,8 +245,9 @@ static tn_status read_header(header *h)
     return check_places(h);
 }
 
-static bool safetensors_probe(const unsigned char *head, size_t count)
+static bool safetensors_probe(const tn_archive *archive, const unsigned char *head, size_t count)
 {
+    (void)archive;
     return count > LENGTH_BYTES && head[LENGTH_BYTES] == '{';
 }
 
@@ -298,32 +287,6 @@ typedef struct contents {
     int count;
     const char *const *metadata;
 } contents;
-
-static tn_status check_contents(const contents *c)
-{
-    if (c->count < 0 || (c->count > 0 && (!c->names || !c->tensors)))
-        return tn__fail(TN_ARGUMENT, "%s: a list of %d tensors", c->path, c->count);
-    tn__map *seen = tn__map_new();
-    tn_status status = seen ? TN_OK : TN_MEMORY;
-    for (int i = 0; i < c->count && status == TN_OK; i++) {
-        char shown[80];
-        const char *name = c->names[i];
-        status = name ? tn__tensor_check(c->tensors[i], "save_safetensors", name)
-                      : tn__fail_null("save_safetensors", "a name");
-        if (status != TN_OK)
-            break;
-        if (strcmp(name, "__metadata__") == 0)
-            status = tn__fail(TN_ARGUMENT, "%s: no tensor may be called \"__metadata__\"", c->path);
-        else if (tn__map_get(seen, name, strlen(name)))
-            status = tn__fail(TN_ARGUMENT, "%s: the name \"%s\" is given twice", c->path,
-                              tn__shown(name, strlen(name), shown));
-        else if (!tn__map_put(seen, name, strlen(name), (void *)(uintptr_t)1))
-            status = TN_MEMORY;
-    }
-    if (seen)
-        tn__map_free(seen);
-    return status;
-}
 
 static tn_status put_text(tn__text *t, const contents *c, const char *text)
 {
@@ -426,7 +389,7 @@ tn_status tn_save_safetensors(const char *path, const char *const *names, tn_ten
     if (!path)
         return tn__fail_null("save_safetensors", "path");
     const contents c = {path, names, tensors, count, metadata};
-    TN__TRY(check_contents(&c));
+    TN__TRY(tn__check_named("save_safetensors", path, names, tensors, count, "__metadata__"));
     uint64_t *place = tn__alloc((size_t)count * sizeof *place);
     if (!place)
         return TN_MEMORY;

@@ -195,7 +195,7 @@ static tn_status start(loading *l, int count)
 {
     const tn_optimizer *o = l->optimizer;
     *l->to = (tn__loaded){.groups = tn__alloc((size_t)o->groups_count * sizeof *o->groups),
-                          .list = tn__alloc((size_t)o->count * sizeof *o->list)};
+                          .list = tn__zalloc((size_t)o->count * sizeof *o->list)};
     l->by_name = tn__map_new();
     l->seen = tn__zalloc((size_t)count * sizeof *l->seen);
     if (!l->to->groups || !l->to->list || !l->by_name || !l->seen) return TN_MEMORY;

@@ -10,9 +10,9 @@ GRADIENT(div)
 /* b·a^(b-1) and a^b·log a; at base 0 both are what remains finite */
 GRADIENT(pow)
 {
-    tn_tensor *zero = tn_int(0), *one = tn_int(1);
-    UNUSED;
-    g[0] = tn_where(tn_eq(in[1], zero), tn_mul(up, zero), tn_mul(tn_mul(up, in[1]), tn_pow(in[0], tn_sub(in[1], one))));
+    tn_tensor *zero = tn_int(0), *one = tn_int(1), *power = tn_dtype_of(out) == TN_F64 ? tn_cast(in[1], TN_F64) : in[1];
+    UNUSED; /* two numbers of no axes would give an f32 */
+    g[0] = tn_where(tn_eq(in[1], zero), tn_mul(up, zero), tn_mul(tn_mul(up, in[1]), tn_pow(in[0], tn_sub(power, one))));
     tn_tensor *nothing = tn_logical_and(tn_eq(in[0], zero), tn_ge(in[1], zero));
     g[1] = tn_where(nothing, zero, tn_mul(tn_mul(up, out), tn_log(in[0])));
 }

@@ -1,0 +1,335 @@
+/* Recipes: what generating a plan gave, found again by the plan's structure, so that a loop generates no text twice. A recipe is
+ * kept by the device's graph and used under its run lock. */
+#include "graph/recipe.h"
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/settings.h"
+#include "graph/graph.h"
+#include <string.h>
+
+enum { MOST_RECIPES = 1024, MOST_ALIKE = 8 };
+
+typedef struct dish { /* of each plan of a launch: the segments' */
+    int64_t *parameters;
+    int parameters_count;
+} dish;
+
+struct tn__recipe {
+    tn__kernel *kernel;
+    int width, local;
+    uint64_t global;
+    bool wide_index, draws;
+    dish own;
+    int64_t *places;    /* where inputs and outputs began: of all segments, in their order */
+    int places_count;
+    bool exact;         /* no other places will do; else these parameters hold them: */
+    int *place_parameter;
+    tn__buffer *meta;   /* parameters in a buffer */
+    tn__kernel *stage_kernel[2];
+    dish stage[2];
+    tn__buffer *stage_meta[2];
+    uint64_t scratch[2]; /* bytes */
+    tn__text head, text;
+    tn__recipe *older; /* for other places */
+};
+
+/* ---- the key ---- */
+
+static void put(tn__text *t, const void *bytes, size_t size)
+{
+    tn__text_put(t, bytes, size);
+}
+
+static void put_int(tn__text *t, int64_t v)
+{
+    put(t, &v, sizeof v);
+}
+
+static void put_window(tn__text *t, const tn__plan *p, const tn__window *w)
+{
+    put(t, w->stride, (size_t)p->rank * sizeof w->stride[0]);
+}
+
+static void put_step(tn__text *t, const tn__step *s)
+{
+    put_int(t, (int64_t)s->kind | (int64_t)s->section << 8 | (int64_t)s->from << 16 | (int64_t)s->dtype << 24);
+    put(t, s->a, sizeof s->a);
+    put(t, &s->row, sizeof s->row);
+    if (s->kind == TN__DRAW) put_int(t, s->node->a.random.form);
+    if (s->kind == TN__LOOKUP) put(t, &s->node->a.lookup, sizeof s->node->a.lookup);
+}
+
+static void put_plan(tn__text *t, const tn__plan *p)
+{
+    put_int(t, p->rank | p->deep << 8 | (p->written != NULL) << 9 | (int64_t)p->splits << 16);
+    put(t, p->dim, (size_t)p->rank * sizeof p->dim[0]);
+    put(t, p->group, (size_t)p->rank * sizeof p->group[0]);
+    put(t, p->sources, sizeof p->sources);
+    if (p->anchor) {
+        const tn__node *node = p->anchor;
+        put(t, &node->op, sizeof node->op);
+        put(t, &node->a, sizeof node->a);
+        put_int(t, node->dtype);
+        for (int i = 0; i < node->inputs; i++) {
+            put_window(t, p, &p->operand[i]);
+            put_int(t, node->in[i].value != NULL);
+            put_int(t, node->in[i].dtype);
+        }
+        for (int r = 0; r < node->results; r++) put_int(t, node->out[r] != NULL);
+    }
+    put_window(t, p, &p->result);
+    put_window(t, p, &p->place);
+    put_int(t, p->inputs_count);
+    for (int i = 0; i < p->inputs_count; i++) {
+        const tn__plan_input *in = &p->inputs[i];
+        put_int(t, (int64_t)in->dtype | in->table << 8 | (in->value != NULL) << 9 | (int64_t)in->section << 16 |
+                       (int64_t)in->pointer << 32);
+        put_int(t, in->reach);
+        put_window(t, p, &in->window);
+    }
+    put_int(t, p->outputs_count);
+    for (int o = 0; o < p->outputs_count; o++) {
+        const tn__plan_output *out = &p->outputs[o];
+        put_int(t, (int64_t)out->dtype | (int64_t)out->step << 16 | (int64_t)out->pointer << 32);
+        put_window(t, p, &out->window);
+    }
+    put_int(t, p->numbers_count);
+    for (int n = 0; n < p->numbers_count; n++) put_int(t, p->numbers[n].compute);
+    put_int(t, p->steps_count);
+    for (int s = 0; s < p->steps_count; s++) put_step(t, &p->steps[s]);
+}
+
+static void describe(const tn__plan *head, tn__text *key)
+{
+    put_int(key, (int64_t)tn__settings_version());
+    for (const tn__plan *p = head; p; p = p->next_segment) put_plan(key, p);
+    for (const tn__plan *p = head; p && head->next_segment; p = p->next_segment) /* which of them share memory decides the text */
+        for (int i = 0; i < p->inputs_count; i++) {
+            int k = 0, same = -1;
+            for (const tn__plan *q = head; q && same < 0; q = q->next_segment)
+                for (int j = 0; j < q->inputs_count && same < 0; j++, k++)
+                    if (q->inputs[j].value == p->inputs[i].value ||
+                        (p->inputs[i].value->buffer && q->inputs[j].value->buffer == p->inputs[i].value->buffer))
+                        same = k;
+            put_int(key, same);
+        }
+}
+
+/* ---- places ---- */
+
+static int count_places(const tn__plan *head)
+{
+    int n = 0;
+    for (const tn__plan *p = head; p; p = p->next_segment) n += p->inputs_count + p->outputs_count;
+    return n;
+}
+
+static void list_places(const tn__plan *head, int64_t *places)
+{
+    int n = 0;
+    for (const tn__plan *p = head; p; p = p->next_segment) {
+        for (int i = 0; i < p->inputs_count; i++)
+            places[n++] = p->inputs[i].window.offset + (p->inputs[i].value ? p->inputs[i].value->base : 0);
+        for (int o = 0; o < p->outputs_count; o++) places[n++] = p->outputs[o].window.offset + p->outputs[o].base;
+    }
+}
+
+/* ---- keeping ---- */
+
+static void free_one(tn__recipe *r)
+{
+    for (int i = 0; i < 2; i++) {
+        tn__free(r->stage[i].parameters);
+        tn__buffer_release(r->stage_meta[i]);
+    }
+    tn__free(r->own.parameters);
+    tn__free(r->places);
+    tn__free(r->place_parameter);
+    tn__buffer_release(r->meta);
+    tn__text_free(&r->head);
+    tn__text_free(&r->text);
+    tn__free(r);
+}
+
+static void free_recipe(void *recipe, void *user)
+{
+    (void)user;
+    for (tn__recipe *r = recipe, *older; r; r = older) {
+        older = r->older;
+        free_one(r);
+    }
+}
+
+void tn__recipes_free(tn__map *recipes)
+{
+    if (!recipes) return;
+    tn__map_each(recipes, free_recipe, NULL);
+    tn__map_free(recipes);
+}
+
+static bool copy_dish(dish *to, const int64_t *parameters, int count)
+{
+    *to = (dish){tn__alloc_quiet((size_t)(count > 0 ? count : 1) * sizeof *parameters), count};
+    if (to->parameters && count > 0) memcpy(to->parameters, parameters, (size_t)count * sizeof *parameters);
+    return to->parameters != NULL;
+}
+
+static bool copy_texts(tn__recipe *r, const tn__plan *p)
+{
+    tn__text_put(&r->head, p->head.data, p->head.length);
+    tn__text_put(&r->text, p->text.data, p->text.length);
+    return !r->head.failed && !r->text.failed;
+}
+
+static tn__recipe *recipe_of(const tn__plan *p)
+{
+    tn__recipe *r = tn__alloc_quiet(sizeof *r);
+    const int n = count_places(p);
+    if (!r) return NULL;
+    *r = (tn__recipe){.kernel = p->kernel,
+                      .width = p->width,
+                      .local = p->local,
+                      .global = p->global,
+                      .wide_index = p->wide_index,
+                      .draws = p->draws,
+                      .places_count = n,
+                      .exact = p->exact_places || p->next_segment || p->meta,
+                      .meta = p->meta ? tn__buffer_retain(p->meta) : NULL};
+    bool whole = copy_dish(&r->own, p->parameters, p->parameters_count) && copy_texts(r, p);
+    r->places = tn__alloc_quiet((size_t)(n + 1) * sizeof *r->places);
+    r->place_parameter = tn__alloc_quiet((size_t)(n + 1) * sizeof *r->place_parameter);
+    whole = whole && r->places && r->place_parameter;
+    if (whole) {
+        list_places(p, r->places);
+        for (int i = 0; i < p->inputs_count && !r->exact; i++) r->place_parameter[i] = p->input_place[i];
+        for (int o = 0; o < p->outputs_count && !r->exact; o++) r->place_parameter[p->inputs_count + o] = p->output_place[o];
+    }
+    for (int i = 0; i < 2 && whole; i++) {
+        r->scratch[i] = p->scratch[i] ? p->scratch[i]->bytes : 0;
+        if (!p->stages[i].kernel) continue;
+        r->stage_kernel[i] = p->stages[i].kernel;
+        r->exact = true;
+        whole = copy_dish(&r->stage[i], p->stages[i].parameters, p->stages[i].parameters_count);
+        if (p->stages[i].meta) r->stage_meta[i] = tn__buffer_retain(p->stages[i].meta);
+    }
+    if (whole) return r;
+    free_one(r);
+    return NULL;
+}
+
+static void remember(tn__graph *graph, const tn__text *key, const tn__plan *p)
+{
+    if (!graph->recipes) graph->recipes = tn__map_new();
+    tn__recipe *older = graph->recipes ? tn__map_get(graph->recipes, key->data, key->length) : NULL;
+    int alike = 0;
+    for (const tn__recipe *o = older; o; o = o->older) alike++;
+    tn__recipe *r = graph->recipes && alike < MOST_ALIKE ? recipe_of(p) : NULL;
+    if (!r) return;
+    r->older = older;
+    if (!tn__map_put(graph->recipes, key->data, key->length, r)) free_one(r);
+}
+
+/* ---- using ---- */
+
+/* The parameters for these places; false when the recipe does not fit them. */
+static bool place(const tn__recipe *r, const tn__plan *p, int64_t *parameters)
+{
+    int64_t places[TN__PLAN_INPUTS + TN__PLAN_OUTPUTS];
+    if (r->exact && p->next_segment) {
+        int64_t *many = tn__alloc_quiet((size_t)r->places_count * sizeof *many);
+        if (many) list_places(p, many);
+        const bool same = many && memcmp(many, r->places, (size_t)r->places_count * sizeof *many) == 0;
+        tn__free(many);
+        return same;
+    }
+    list_places(p, places);
+    if (r->exact) return memcmp(places, r->places, (size_t)r->places_count * sizeof places[0]) == 0;
+    if (!r->wide_index && tn__plan_reach(p) > TN__LARGEST_INDEX) return false;
+    for (int i = 0; i < r->places_count; i++)
+        if (r->place_parameter[i] > 0) parameters[r->place_parameter[i] - 1] = places[i];
+    return true;
+}
+
+static tn_status take_scratch(tn__plan *p, const tn__recipe *r)
+{
+    for (int i = 0; i < 2; i++)
+        if (r->scratch[i] && !p->scratch[i] && !(p->scratch[i] = tn__buffer_new(p->device, r->scratch[i]))) return tn_last_status();
+    return TN_OK;
+}
+
+static tn_status copy_stage(tn__plan *p, const tn__recipe *r, int i)
+{
+    const dish *d = &r->stage[i];
+    tn__stage *s = &p->stages[i];
+    if (!r->stage_kernel[i]) return TN_OK;
+    s->parameters = tn__alloc((size_t)(d->parameters_count + 1) * sizeof *s->parameters);
+    if (!s->parameters) return TN_MEMORY;
+    memcpy(s->parameters, d->parameters, (size_t)d->parameters_count * sizeof *s->parameters);
+    s->parameters_count = d->parameters_count;
+    s->kernel = r->stage_kernel[i];
+    s->meta = r->stage_meta[i] ? tn__buffer_retain(r->stage_meta[i]) : NULL;
+    return TN_OK;
+}
+
+/* Fills in what generating would have. */
+static tn_status use(const tn__recipe *r, tn__plan *p, bool *fits)
+{
+    int64_t *parameters = tn__alloc((size_t)(r->own.parameters_count + 1) * sizeof *parameters);
+    *fits = false;
+    if (!parameters) return TN_MEMORY;
+    memcpy(parameters, r->own.parameters, (size_t)r->own.parameters_count * sizeof *parameters);
+    if (!place(r, p, parameters)) {
+        tn__free(parameters);
+        return TN_OK;
+    }
+    *fits = true;
+    p->parameters = parameters;
+    p->parameters_count = p->parameters_capacity = r->own.parameters_count;
+    p->kernel = r->kernel;
+    p->width = r->width;
+    p->local = r->local;
+    p->global = r->global;
+    p->wide_index = r->wide_index;
+    p->draws = r->draws;
+    p->recipe = r;
+    p->meta = r->meta ? tn__buffer_retain(r->meta) : NULL;
+    if (p->next_segment) TN__TRY(tn__segments_table(p));
+    for (int i = 0; i < 2; i++) TN__TRY(copy_stage(p, r, i));
+    return take_scratch(p, r);
+}
+
+static tn_status generate(tn__plan *p)
+{
+    return p->anchor ? p->anchor->op->generate(p) : p->next_segment ? tn__segments_generate(p) : tn__elementwise_generate(p);
+}
+
+tn_status tn__plan_prepare(tn__plan *p)
+{
+    tn__graph *graph = p->device->graph;
+    tn__text key = {0};
+    bool fits = false;
+    describe(p, &key);
+    const tn__recipe *r = graph->recipes && !key.failed ? tn__map_get(graph->recipes, key.data, key.length) : NULL;
+    tn_status status = TN_OK;
+    for (; r && status == TN_OK && !fits; r = r->older) status = use(r, p, &fits);
+    if (status == TN_OK && !fits) {
+        status = generate(p);
+        if (status == TN_OK && !key.failed) remember(graph, &key, p);
+    }
+    tn__text_free(&key);
+    return status;
+}
+
+void tn__recipes_trim(tn__device *device)
+{
+    tn__graph *graph = device->graph;
+    if (!graph->recipes || tn__map_count(graph->recipes) < MOST_RECIPES) return;
+    tn__recipes_free(graph->recipes);
+    graph->recipes = NULL;
+}
+
+void tn__recipe_texts(const tn__recipe *r, const tn__text **head, const tn__text **text)
+{
+    *head = &r->head;
+    *text = &r->text;
+}
