@@ -1,5 +1,16 @@
 # Examples are run as a user would, and what they print is looked at. Included by tests/CMakeLists.txt.
 
+# What DEVICE stands for in a configuration.
+function(tenon_device config result)
+  set(device host)
+  if(config MATCHES "^(pocl|both)")
+    set(device cpu:0)
+  elseif(config MATCHES "^(rusticl|native)")
+    set(device gpu:0)
+  endif()
+  set(${result} ${device} PARENT_SCOPE)
+endfunction()
+
 # Every run must exit with 0 and print a line that matches the pattern. In the arguments, DEVICE stands for the
 # configuration's device; a list of configurations follows.
 function(tenon_example name pattern arguments)
@@ -7,12 +18,7 @@ function(tenon_example name pattern arguments)
     return()
   endif()
   foreach(config IN LISTS ARGN)
-    set(device host)
-    if(config MATCHES "^(pocl|both)")
-      set(device cpu:0)
-    elseif(config MATCHES "^(rusticl|native)")
-      set(device gpu:0)
-    endif()
+    tenon_device(${config} device)
     string(REPLACE DEVICE "${device}" words "${arguments}")
     separate_arguments(words UNIX_COMMAND "${words}")
     tenon_add_run(example_${name}.${config} ${config} 120 0
@@ -23,6 +29,15 @@ endfunction()
 tenon_example(digits "352 of 360" "--device DEVICE" host none pocl rusticl both)
 tenon_example(01_tensors "chosen: " "" host none pocl rusticl both)
 tenon_example(02_autograd "^14 of 14 numbers" "DEVICE" host none pocl)
+tenon_example(03_train_digits "9[78]\\.[0-9]* % of the test images" "--device DEVICE" host pocl rusticl)
+tenon_example(05_move "^f16: 273428 bytes" "--device DEVICE" host pocl rusticl)
+if(TARGET example_04_mnist)
+  foreach(config host pocl)
+    tenon_device(${config} device)
+    tenon_add_run(example_04_mnist.${config} ${config} 300 0 ${TENON_SH} ${CMAKE_CURRENT_SOURCE_DIR}/mnist.sh
+      $<TARGET_FILE:example_04_mnist> ${PROJECT_SOURCE_DIR}/build/mnist/mnist_5k.csv ${device})
+  endforeach()
+endif()
 
 # Any further example runs without arguments on the host and on PoCL.
 get_property(targets DIRECTORY ${PROJECT_SOURCE_DIR}/examples PROPERTY BUILDSYSTEM_TARGETS)

@@ -3,6 +3,7 @@
 #include "bones.h"
 #include "graph/rows.h"
 #include "support/derive.h"
+#include "support/leaves.h"
 
 #include <math.h>
 
@@ -199,6 +200,55 @@ START_TEST(c45_a_vector_with_a_matrix)
     check_shapes((const tn_shape[]){TN_SHAPE(3), TN_SHAPE(2, 3), TN_SHAPE(2, 1)});
     check_shapes((const tn_shape[]){TN_SHAPE(2, 1, 3), TN_SHAPE(1, 4, 1), TN_SHAPE(4, 3)});
     check_shapes((const tn_shape[]){TN_SHAPE(1), TN_SHAPE(1, 2), TN_SHAPE(1, 1)});
+}
+END_TEST
+
+/* ---- every layout, through autograd ---- */
+
+typedef struct laid {
+    const tn__row *row;
+    leaf_layout layout;
+} laid;
+
+static const tn_shape laid_shape[3] = {{2, {4, 3}}, {2, {4, 3}}, {2, {1, 3}}};
+
+static tn_tensor *row_of_leaves(tn_tensor *const *leaf, int count, void *user)
+{
+    const laid *of = user;
+    tn_tensor *x[3];
+    for (int i = 0; i < count; i++) {
+        x[i] = leaf_view(of->layout, laid_shape[i], leaf[i]);
+        if (is_condition(of->row, i)) x[i] = tn_gt(x[i], tn_int(0));
+    }
+    return tn__elementwise(of->row, x);
+}
+
+static void check_layout(const tn__row *row, leaf_layout layout)
+{
+    const tn_scope scope = tn_scope_push();
+    laid of = {row, layout};
+    tn_shape shape[3];
+    tn_tensor *leaf[3];
+    for (int i = 0; i < 3; i++) shape[i] = leaf_shape(layout, laid_shape[i]);
+    const point p = point_of(row, shape, 29);
+    for (int i = 0; i < row->arity; i++) {
+        leaf[i] = ck_made(tn_to(tn_from(TN_F64, shape[i], p.value[i], "host"), test_device()));
+        if (!is_condition(row, i)) ck_ok(tn_set_requires_grad(leaf[i], true));
+    }
+    const tn_status status = tn_gradcheck(row_of_leaves, leaf, row->arity, &of, NULL);
+    ck_assert_msg(status == TN_OK, "%s, layout %d: %s", row->name, (int)layout, tn_last_error());
+    ck_ok(tn_scope_pop(scope));
+    test_case_passed();
+}
+
+START_TEST(gradients_of_views_in_every_layout_equal_central_differences)
+{
+    NEEDS_F64();
+    for (int i = 0; i < TN__ROWS; i++) {
+        if (!has_gradient(i) || !test_takes(i, 12)) continue;
+        for (int layout = 0; layout < LEAF_LAYOUTS; layout++)
+            if (test_is("host") || layout == i / 12 % LEAF_LAYOUTS) check_layout(&tn__rows[i], (leaf_layout)layout);
+    }
 }
 END_TEST
 
@@ -528,7 +578,7 @@ END_TEST
 
 TEST_MAIN("gradients", set_up, bones_pop, every_gradient_of_the_table_equals_central_differences, every_continuous_row_has_a_gradient,
           saves_names_all_that_a_gradient_reads, c45_one_element_with_a_matrix, c45_a_column_with_a_row, c45_no_axes_with_a_vector,
-          c45_a_vector_with_a_matrix, c45_the_gradient_of_one_element_is_a_sum,
+          c45_a_vector_with_a_matrix, c45_the_gradient_of_one_element_is_a_sum, gradients_of_views_in_every_layout_equal_central_differences,
           gradients_of_nothing_are_nothing_and_of_what_it_was_added_to_zeros, ties_are_shared_evenly,
           c47_where_sends_exactly_nothing_into_the_branch_not_taken, c47_zero_times_infinity_beyond_where_stays_nan,
           c47_the_root_of_nothing_has_an_infinite_gradient, c47_powers_of_nothing_have_finite_gradients, kinks_have_the_gradient_of_pytorch,

@@ -340,6 +340,63 @@ static void run_sort(const char *name, const title *t, tn_tensor *want)
     compare(name, ck_made(at), sibling(name, "at"), (bound){.ulps = 0});
 }
 
+/* ---- gradients of calls ---- */
+
+#define VALUE(status) ((status) == TN_OK ? v[0] : NULL)
+#define TORCH(name, ...)                                    \
+    static tn_tensor *torch_##name(tn_tensor *const *x)     \
+    {                                                       \
+        tn_tensor *v[2] = {NULL};                           \
+        (void)v;                                            \
+        return __VA_ARGS__;                                 \
+    }
+#include "support/torch.def"
+#undef TORCH
+
+static const struct {
+    const char *name;
+    tn_tensor *(*call)(tn_tensor *const *x);
+} calls[] = {
+#define TORCH(name, ...) {#name, torch_##name},
+#include "support/torch.def"
+#undef TORCH
+};
+enum { CALLS = sizeof calls / sizeof calls[0], OPERANDS = 3 };
+
+/* Is there a tensor of the case for this letter? */
+static bool has(const char *name, const char *letter)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%.*s%s", (int)(strlen(name) - strlen("out")), name, letter);
+    for (int i = 0; i < tn_archive_count(archive); i++)
+        if (strcmp(tn_archive_name(archive, i), text) == 0) return true;
+    return false;
+}
+
+/* In f64, of a few operations on numbers below 10 and solvers of well-posed systems. */
+static void run_backward(const char *name, const title *t, tn_tensor *want)
+{
+    static const char *const letters[] = {"a", "b", "c"}, *const gradients[] = {"p", "q", "r"};
+    tn_tensor *x[OPERANDS] = {NULL}, *leaf[OPERANDS], *g[OPERANDS];
+    const char *wanted[OPERANDS];
+    double distance[MOST_ELEMENTS];
+    int n = 0, c = 0;
+    while (c < CALLS && strcmp(calls[c].name, t->part[1]) != 0) c++;
+    ck_assert_msg(c < CALLS, "support/torch.def has no %s", t->part[1]);
+    for (int i = 0; i < MOST_ELEMENTS; i++) distance[i] = 1e-12;
+    for (int k = 0; k < OPERANDS && has(name, letters[k]); k++) {
+        x[k] = sibling(name, letters[k]);
+        if (!has(name, gradients[k])) continue;
+        ck_ok(tn_set_requires_grad(x[k], true));
+        wanted[n] = gradients[k];
+        leaf[n++] = x[k];
+    }
+    tn_tensor *y = ck_made(calls[c].call(x)), *up = sibling(name, "u");
+    compare(name, y, want, (bound){.ulps = 256, .distance = distance});
+    ck_assert_msg(tn_grad(&y, &up, 1, leaf, n, g, NULL) == TN_OK, "%s: %s", name, tn_last_error());
+    for (int k = 0; k < n; k++) compare(name, g[k], sibling(name, wanted[k]), (bound){.ulps = 256, .distance = distance});
+}
+
 /* Runs every case of a kind; at least so many. */
 static void run_all(const char *kind, int least, void (*run)(const char *, const title *, tn_tensor *))
 {
@@ -407,6 +464,14 @@ START_TEST(sorting_gives_what_NumPy_and_PyTorch_give)
 }
 END_TEST
 
+START_TEST(gradients_of_calls_are_what_PyTorch_finds)
+{
+    open_file(TN_TEST_SOURCE_DIR "/tests/data/reference/backward.safetensors");
+    run_all("backward", 300, run_backward);
+}
+END_TEST
+
 TEST_MAIN("reference", open_archive, close_archive, rows_give_what_NumPy_and_PyTorch_give, gradients_are_what_PyTorch_finds, reductions_give_what_NumPy_gives,
           softmax_gives_what_PyTorch_gives, casts_give_what_NumPy_gives_within_the_contract, einsum_gives_what_NumPy_gives,
-          products_give_what_NumPy_and_PyTorch_give, sorting_gives_what_NumPy_and_PyTorch_give)
+          products_give_what_NumPy_and_PyTorch_give, sorting_gives_what_NumPy_and_PyTorch_give,
+          gradients_of_calls_are_what_PyTorch_finds)

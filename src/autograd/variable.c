@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/platform.h"
 #include "core/scope.h"
+#include "graph/move.h"
 #include <string.h>
 
 static atomic_uint_fast64_t histories;
@@ -159,12 +160,22 @@ static tn__history *history_new(const tn__derivative *d, int count, int results)
     return h;
 }
 
-/* A handle that keeps x's values, and may take part in a gradient again. */
-static tn_status save(tn__saved *s, tn_tensor *x, tn__variable *v)
+/* A plain number in what it is computed with: functions of numbers alone, as 1 - x, would be f32. */
+static tn_tensor *number_for(tn_tensor *x, const tn_tensor *out)
 {
-    s->tensor = tn__tensor_alias(x);
+    tn_dtype dtype = x->dtype;
+    if (out && tn_dtype_is_float(out->dtype) && dtype != TN_BOOL) dtype = out->dtype == TN_F64 ? TN_F64 : TN_F32;
+    tn_tensor *y = x->dtype == dtype ? tn__tensor_alias(x) : tn__cast(x, dtype, true);
+    if (y) y->weak = false;
+    return y;
+}
+
+/* A handle that keeps x's values, of the operation that made out, and may take part in a gradient again. */
+static tn_status save(tn__saved *s, tn_tensor *x, tn__variable *v, const tn_tensor *out)
+{
+    s->tensor = x->weak ? number_for(x, out) : tn__tensor_alias(x);
     if (!s->tensor) return TN_MEMORY;
-    s->version = x->storage->version;
+    s->version = s->tensor->storage->version;
     s->tensor->gradient = retain(v);
     return TN_OK;
 }
@@ -178,12 +189,12 @@ static tn_status fill(tn__history *h, const void *attributes, tn_tensor *const *
         const bool wanted = takes_part(operands[i]);
         h->operand[i] = signature_of(operands[i], wanted);
         if (wanted) h->from[i] = retain(tn__variable_of(operands[i]));
-        if (d->saves & (1 << (i < 8 ? i : 7))) TN__TRY(save(&h->in[i], operands[i], h->from[i]));
+        if (d->saves & (1 << (i < 8 ? i : 7))) TN__TRY(save(&h->in[i], operands[i], h->from[i], out[0]));
     }
     for (int r = 0; r < h->results; r++) {
         if (!out[r]) continue;
         h->result[r] = signature_of(out[r], true);
-        if (d->saves & TN__SAVES_OUT) TN__TRY(save(&h->out[r], out[r], NULL)); /* its variable would hold the history */
+        if (d->saves & TN__SAVES_OUT) TN__TRY(save(&h->out[r], out[r], NULL, NULL)); /* its variable would hold the history */
     }
     return TN_OK;
 }

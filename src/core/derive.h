@@ -54,6 +54,11 @@ void tn__derive_resume(void);
 /* The user's switch, beside the pauses; tells what was. */
 bool tn__derive_enable(bool enabled);
 bool tn__derives(void);
+/* May a gradient be asked of x? Then an operation keeps what its way back needs, though nobody asked for it. */
+static inline bool tn__derives_from(const tn_tensor *x)
+{
+    return x->gradient && tn__derives();
+}
 
 typedef struct tn__listener {
     void (*recorded)(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count, tn_tensor *const *out,

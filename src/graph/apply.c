@@ -70,7 +70,7 @@ tn__device *tn__common_device(const char *function, tn_tensor *const *operands, 
     }
     for (int i = 0; i < count; i++) {
         if (tn__tensor_device(operands[i]) == device || goes_anywhere(operands[i])) continue;
-        moved[i] = tn__move(operands[i], device);
+        moved[i] = tn__viewed(&tn__derive_identity, NULL, operands[i], tn__move(operands[i], device));
         if (!moved[i]) return NULL;
         tn__auto_move_counted();
     }
@@ -218,9 +218,9 @@ tn_tensor *tn__elementwise(const tn__row *row, tn_tensor *const *operands)
     tn__device *device = tn__common_device(row->name, operands, row->arity, moved);
     for (int i = 0; i < row->arity; i++)
         if (moved[i]) use[i] = moved[i];
-    if (device) out = record_row(row, use, device);
+    if (device) out = tn__recorded(&row->derivative, NULL, use, row->arity, record_row(row, use, device));
     for (int i = 0; i < row->arity; i++) tn_release(moved[i]);
-    return tn__recorded(&row->derivative, NULL, operands, row->arity, out);
+    return out;
 }
 
 tn_tensor *tn__cast(tn_tensor *x, tn_dtype dtype, bool fixed)

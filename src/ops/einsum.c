@@ -67,42 +67,48 @@ static int parse_term(const equation *e, const char *p, int ndim, int dots, int 
     return count;
 }
 
-/* Axes of one label become one, the diagonal. */
+/* Axes of one label become one, the diagonal, which is the last. */
+static tn_tensor *with_diagonals(tn_tensor *x, int *label)
+{
+    tn_tensor *y = tn_cast(x, x->dtype); /* no plain number any more */
+    for (int b = 1; y && b < y->ndim; b++) {
+        int a = 0;
+        const int l = label[b];
+        while (label[a] != l) a++;
+        if (a == b) continue;
+        y = tn_diagonal(y, 0, a, b);
+        memmove(label + b, label + b + 1, (size_t)(x->ndim - 1 - b) * sizeof *label);
+        memmove(label + a, label + a + 1, (size_t)(x->ndim - 1 - a) * sizeof *label);
+        if (y) label[y->ndim - 1] = l;
+        b = 0;
+    }
+    return y;
+}
+
 static tn_status label_operand(equation *e, tn_tensor *x, int index, const int *label, const char *const *at, tn__labelled *out)
 {
-    tn_tensor *y = tn__tensor_alias(x);
-    int count = 0;
     char what[128];
-    if (!y) return tn_last_status();
     for (int a = 0; a < x->ndim; a++) {
         const int l = label[a];
         int first = 0;
-        while (first < count && out->label[first] != l) first++;
-        if (first < count) {
-            snprintf(what, sizeof what, "operand %d has extents %lld and %lld for one letter", index, (long long)y->dim[first],
-                     (long long)x->dim[a]);
-            if (y->dim[first] != x->dim[a]) return fail_at(e, at[a], TN_SHAPE, what);
-            y->stride[first] += x->stride[a];
-            continue;
-        }
+        while (label[first] != l) first++;
+        snprintf(what, sizeof what, "operand %d has extents %lld and %lld for one letter", index, (long long)x->dim[first],
+                 (long long)x->dim[a]);
+        if (x->dim[first] != x->dim[a]) return fail_at(e, at[a], TN_SHAPE, what);
+        if (first < a) continue;
         snprintf(what, sizeof what, "operand %d has extent %lld here, one before it %lld", index, (long long)x->dim[a],
                  (long long)e->extent[l]);
         if (e->seen[l] && e->extent[l] != 1 && x->dim[a] != 1 && e->extent[l] != x->dim[a])
             return fail_at(e, at[a], TN_SHAPE, what);
         if (!e->seen[l] || e->extent[l] == 1) e->extent[l] = x->dim[a];
-        y->dim[count] = x->dim[a];
-        y->stride[count] = x->stride[a];
-        out->label[count++] = l;
     }
     for (int a = 0; a < x->ndim; a++) {
         e->seen[label[a]] = true;
         e->times[label[a]]++;
     }
-    y->ndim = count;
-    y->weak = false;
-    tn__tensor_renumber(y);
-    out->x = y;
-    return TN_OK;
+    memcpy(out->label, label, (size_t)x->ndim * sizeof *label);
+    out->x = with_diagonals(x, out->label);
+    return out->x ? TN_OK : tn_last_status();
 }
 
 static tn_status parse_operands(equation *e, tn_tensor *const *operands, int count, tn__labelled *list, const char **rest)

@@ -20,6 +20,9 @@
 #define UNUSED (void)back, (void)in, (void)out, (void)up, (void)g
 #define WANTED(i) (back->operand[i].wanted)
 
+/* Zeros of this shape with x on a diagonal (gradients_views.c). */
+tn_tensor *tn__on_diagonal(tn_tensor *x, const tn_shape *shape, const tn__diagonal_attributes *diagonal);
+
 /* Calls d's gradient in a scope of its own, sums each gradient over the axes along which its operand was broadcast, casts it to the
  * operand's dtype, and keeps it: back->g holds handles of the caller's, NULL where none flows or none is wanted. */
 tn_status tn__differentiate(const tn__derivative *d, const tn__backward *back);

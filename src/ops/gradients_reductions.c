@@ -3,9 +3,9 @@
 #include "ops/along.h"
 #include "ops/gradient.h"
 #include "ops/reduction.h"
+#include <math.h>
 
-/* y, of the reduced shape, with extents of 1 where axes were reduced. */
-static tn_tensor *kept(const tn__backward *back, tn_tensor *y)
+tn_tensor *tn__kept(const tn__backward *back, tn_tensor *y)
 {
     const tn__reduce_attributes *of = back->attributes;
     tn_shape shape = back->operand[0].shape;
@@ -14,7 +14,7 @@ static tn_tensor *kept(const tn__backward *back, tn_tensor *y)
     return y ? tn_reshape(y, shape) : NULL;
 }
 
-static tn_axes axes_of(const tn__backward *back)
+tn_axes tn__reduced_of(const tn__backward *back)
 {
     const tn__reduce_attributes *of = back->attributes;
     tn_axes axes = {.count = 0};
@@ -26,7 +26,7 @@ static tn_axes axes_of(const tn__backward *back)
 GRADIENT(sum)
 {
     UNUSED;
-    up = kept(back, up);
+    up = tn__kept(back, up);
     g[0] = up ? tn_expand(up, back->operand[0].shape) : NULL;
 }
 
@@ -34,21 +34,49 @@ GRADIENT(sum)
 GRADIENT(extreme)
 {
     UNUSED;
-    tn_tensor *chosen = tn_cast(tn_eq(in[0], kept(back, out)), in[0]->dtype);
-    g[0] = tn_div(tn_mul(kept(back, up), chosen), tn_sum(chosen, axes_of(back), true));
+    tn_tensor *chosen = tn_cast(tn_eq(in[0], tn__kept(back, out)), in[0]->dtype);
+    g[0] = tn_div(tn_mul(tn__kept(back, up), chosen), tn_sum(chosen, tn__reduced_of(back), true));
 }
 
 /* The product of the others: of all that are not 0, by the element itself where there is no 0; where there is one 0, it alone has a
  * gradient; where there are more, none. */
+static tn_tensor *by_zeros(const tn__backward *back, tn_tensor *x)
+{
+    tn_tensor *zero = tn_int(0), *is_zero = tn_eq(x, zero);
+    tn_tensor *zeros = tn_sum(is_zero, tn__reduced_of(back), true);
+    tn_tensor *others = tn_prod(tn_where(is_zero, tn_int(1), x), tn__reduced_of(back), true);
+    tn_tensor *by_itself = tn_div(others, tn_where(is_zero, tn_int(1), x));
+    tn_tensor *none = tn_eq(zeros, zero), *alone = tn_logical_and(is_zero, tn_eq(zeros, tn_int(1)));
+    return tn_where(none, by_itself, tn_where(alone, others, zero));
+}
+
+/* Of each element of a line, the product of all before it. */
+static tn_tensor *before(tn_tensor *x, int axis)
+{
+    tn_shape first = {.ndim = x->ndim}, last = {.ndim = x->ndim};
+    first.dim[axis] = 1;
+    last.dim[axis] = -1;
+    return tn_cumprod(tn_pad(x, first, last, TN_PAD_CONSTANT, tn_int(1)), axis);
+}
+
+/* The same in products alone, axis by axis, to be differentiated again where there are zeros. */
+static tn_tensor *by_products(const tn__backward *back, tn_tensor *x)
+{
+    const tn_axes axes = tn__reduced_of(back);
+    tn_tensor *others = tn_ones(x->dtype, TN_SHAPE(), tn_device_of(x));
+    for (int i = 0; x && i < axes.count; i++) {
+        const tn_axes axis = TN_AXES(axes.axis[i]);
+        others = tn_mul(others, tn_mul(before(x, axes.axis[i]), tn_flip(before(tn_flip(x, axis), axes.axis[i]), axis)));
+        x = tn_prod(x, axis, true);
+    }
+    return others;
+}
+
 GRADIENT(prod)
 {
     UNUSED;
-    tn_tensor *x = in[0], *zero = tn_int(0), *is_zero = tn_eq(x, zero);
-    tn_tensor *zeros = tn_sum(is_zero, axes_of(back), true);
-    tn_tensor *others = tn_prod(tn_where(is_zero, tn_int(1), x), axes_of(back), true);
-    tn_tensor *by_itself = tn_div(others, tn_where(is_zero, tn_int(1), x));
-    tn_tensor *none = tn_eq(zeros, zero), *alone = tn_logical_and(is_zero, tn_eq(zeros, tn_int(1)));
-    g[0] = tn_mul(kept(back, up), tn_where(none, by_itself, tn_where(alone, others, zero)));
+    const bool again = tn__derives() && in[0]->numel > 0;
+    g[0] = tn_mul(tn__kept(back, up), again ? by_products(back, in[0]) : by_zeros(back, in[0]));
 }
 
 /* ---- along an axis ---- */
@@ -116,10 +144,13 @@ GRADIENT(running)
     g[0] = tn_scatter_add(tn_zeros(up->dtype, back->operand[0].shape, name), a, index, up);
 }
 
-/* exp(x + log Σ exp(log(up) - out)) over the results behind, for positive and negative gradients apart. */
+/* exp(x + log Σ exp(log(up) - out)) over the results behind, for positive and negative gradients apart; 0 where out is -inf, as are
+ * all before it. */
 static tn_tensor *log_part(const tn__backward *back, tn_tensor *x, tn_tensor *out, tn_tensor *up)
 {
-    tn_tensor *lines = tn_flip(tn_sub(tn_log(tn_relu(up)), out), line_of(back));
+    tn_tensor *positive = tn_gt(up, tn_int(0)), *nothing = tn_float(-INFINITY);
+    tn_tensor *logarithm = tn_where(positive, tn_log(tn_where(positive, up, tn_int(1))), nothing);
+    tn_tensor *lines = tn_flip(tn_sub(logarithm, tn_where(tn_eq(out, nothing), tn_int(0), out)), line_of(back));
     return tn_exp(tn_add(x, tn_flip(tn_logcumsumexp(lines, axis_of(back)), line_of(back))));
 }
 

@@ -1,6 +1,7 @@
 /* Gradients of views: the inverse view, or zeros with the gradient put where the view looked. */
 #include "core/view.h"
 #include "device/device.h"
+#include "ops/compose.h"
 #include "ops/gradient.h"
 #include <string.h>
 
@@ -63,9 +64,15 @@ static tn_tensor *put_into_zeros(tn_tensor *x, const place *p)
 {
     tn__derive_pause();
     tn_tensor *y = tn_zeros(x->dtype, p->shape, tn__tensor_device(x)->name), *at = y && x->numel > 0 ? window(y, p) : NULL;
-    if (at && tn_assign(at, x) != TN_OK) y = NULL;
+    if (y && x->numel > 0 && (!at || tn_assign(at, x) != TN_OK)) y = tn__next(y, NULL);
+    tn_release(at);
     tn__derive_resume();
     return tn__recorded(&derive_placed, p, &x, 1, y);
+}
+
+tn_tensor *tn__on_diagonal(tn_tensor *x, const tn_shape *shape, const tn__diagonal_attributes *diagonal)
+{
+    return put_into_zeros(x, &(place){.shape = *shape, .is_diagonal = true, .diagonal = *diagonal});
 }
 
 static void slice(const tn__backward *back)
@@ -85,9 +92,7 @@ const tn__derivative tn__derive_select = {"select", select_, TN__SAVES_NONE, siz
 
 static void diagonal(const tn__backward *back)
 {
-    const place p = {
-        .shape = back->operand[0].shape, .is_diagonal = true, .diagonal = *(const tn__diagonal_attributes *)back->attributes};
-    back->g[0] = put_into_zeros(back->up[0], &p);
+    back->g[0] = tn__on_diagonal(back->up[0], &back->operand[0].shape, back->attributes);
 }
 const tn__derivative tn__derive_diagonal = {"diagonal", diagonal, TN__SAVES_NONE, sizeof(tn__diagonal_attributes)};
 

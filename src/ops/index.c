@@ -76,77 +76,68 @@ static tn_tensor *gather_along(const char *function, int fault, tn_tensor *x, in
     return tn__look_along(function, lookup, a, index, NULL, x, shape);
 }
 
-/* How elements were found, for the way back. */
-typedef struct found {
-    int axis; /* of x with at least one axis */
-} found;
+/* ---- gradients: each element's is the sum of those of its copies. Attributes: the axis of x, which has one at least ---- */
 
-/* x's shape with at least one axis. */
-static tn_shape with_axis(const tn_shape *shape)
+static tn_tensor *with_axis(tn_tensor *x)
 {
-    return shape->ndim ? *shape : TN_SHAPE(1);
+    return x && x->ndim == 0 ? tn_reshape(x, TN_SHAPE(1)) : x;
 }
 
-static tn_tensor *zeros_like_operand(const tn__backward *back)
+/* Zeros of x's shape, with at least one axis. */
+static tn_tensor *zeros_of(const tn__backward *back)
 {
-    return tn_zeros(back->up[0]->dtype, with_axis(&back->operand[0].shape), tn__tensor_device(back->up[0])->name);
+    const tn_shape *own = &back->operand[0].shape;
+    return tn_zeros(back->up[0]->dtype, own->ndim ? *own : TN_SHAPE(1), tn__tensor_device(back->up[0])->name);
 }
 
-static tn_tensor *shaped(const tn__backward *back, tn_tensor *y)
+static tn_tensor *in_shape(const tn__backward *back, tn_tensor *y)
 {
     return y ? tn_reshape(y, back->operand[0].shape) : NULL;
 }
 
-/* Each element's gradient is the sum of those of its copies. */
-static void gather_back(const tn__backward *back)
+void tn__gather_back(const tn__backward *back)
 {
-    const found *of = back->attributes;
-    tn_tensor *up = back->up[0], *index = back->in[1];
-    if (up->ndim == 0) up = tn_reshape(up, TN_SHAPE(1)), index = tn_reshape(index, TN_SHAPE(1));
-    back->g[0] = shaped(back, tn_scatter_add(zeros_like_operand(back), of->axis, index, up));
+    const int axis = *(const int *)back->attributes;
+    back->g[0] = in_shape(back, tn_scatter_add(zeros_of(back), axis, with_axis(back->in[1]), with_axis(back->up[0])));
 }
 
 /* Index and x were broadcast beside the axis. */
 static void take_along_back(const tn__backward *back)
 {
-    const found *of = back->attributes;
-    tn_tensor *up = back->up[0], *index = back->in[1];
-    if (up->ndim == 0) up = tn_reshape(up, TN_SHAPE(1)), index = tn_reshape(index, TN_SHAPE(1));
-    tn_shape shape = up ? tn__tensor_shape(up) : TN_SHAPE();
-    if (up) index = tn_expand(index, shape);
-    shape.dim[of->axis] = with_axis(&back->operand[0].shape).dim[of->axis];
+    const int axis = *(const int *)back->attributes;
+    tn_tensor *up = with_axis(back->up[0]);
+    tn_shape shape = up ? tn__tensor_shape(up) : TN_SHAPE(1);
+    shape.dim[axis] = back->operand[0].shape.ndim ? back->operand[0].shape.dim[axis] : 1;
     tn_tensor *zeros = up ? tn_zeros(up->dtype, shape, tn__tensor_device(up)->name) : NULL;
-    tn_tensor *y = tn_scatter_add(zeros, of->axis, index, up);
-    back->g[0] = back->operand[0].shape.ndim ? y : shaped(back, y);
+    tn_tensor *y = zeros ? tn__add_along(zeros, axis, with_axis(back->in[1]), up) : NULL;
+    back->g[0] = back->operand[0].shape.ndim ? y : in_shape(back, y);
 }
 
 static void index_select_back(const tn__backward *back)
 {
-    const found *of = back->attributes;
-    tn_shape shape = with_axis(&back->operand[0].shape);
-    tn_tensor *index = tn_reshape(back->in[1], TN_SHAPE(-1));
-    if (!index) return;
-    shape.dim[of->axis] = index->numel;
-    back->g[0] = shaped(back, tn_index_add(zeros_like_operand(back), of->axis, index, tn_reshape(back->up[0], shape)));
+    const int axis = *(const int *)back->attributes;
+    tn_tensor *zeros = zeros_of(back), *index = tn_reshape(back->in[1], TN_SHAPE(-1));
+    if (!zeros || !index) return;
+    tn_shape shape = tn__tensor_shape(zeros);
+    shape.dim[axis] = index->numel;
+    back->g[0] = in_shape(back, tn_index_add(zeros, axis, index, tn_reshape(back->up[0], shape)));
 }
 
 static void take_back(const tn__backward *back)
 {
-    back->g[0] = tn_put(tn_zeros(back->up[0]->dtype, back->operand[0].shape, tn__tensor_device(back->up[0])->name), back->in[1],
-                        back->up[0], true);
+    tn_tensor *zeros = zeros_of(back);
+    back->g[0] = zeros ? in_shape(back, tn_put(zeros, back->in[1], back->up[0], true)) : NULL;
 }
 
-static const tn__derivative derive_gather = {"gather", gather_back, TN__SAVES_SECOND, sizeof(found)},
-                            derive_take_along = {"take_along_axis", take_along_back, TN__SAVES_SECOND, sizeof(found)},
-                            derive_index_select = {"index_select", index_select_back, TN__SAVES_SECOND, sizeof(found)},
+static const tn__derivative derive_gather = TN__GATHERS("gather"),
+                            derive_take_along = {"take_along_axis", take_along_back, TN__SAVES_SECOND, sizeof(int)},
+                            derive_index_select = {"index_select", index_select_back, TN__SAVES_SECOND, sizeof(int)},
                             derive_take = {"take", take_back, TN__SAVES_SECOND, 0};
 
 static tn_tensor *recorded(const tn__derivative *d, tn_tensor *x, tn_tensor *index, int axis, tn_tensor *y)
 {
-    tn_tensor *const operands[2] = {x, index};
-    if (!y) return NULL;
-    const found of = {axis < 0 ? axis + (x->ndim ? x->ndim : 1) : axis};
-    return tn__recorded(d, &of, operands, 2, y);
+    const int a = axis < 0 ? axis + (x->ndim ? x->ndim : 1) : axis;
+    return tn__recorded(d, &a, (tn_tensor *const[]){x, index}, 2, y);
 }
 
 /* ---- gather ---- */
@@ -168,7 +159,8 @@ static tn_tensor *gather(tn_tensor *x, int axis, tn_tensor *index)
 tn_tensor *tn_gather(tn_tensor *x, int axis, tn_tensor *index)
 {
     tn__pair p;
-    tn_tensor *y = tn__pair_take("gather", x, "x", index, "index", &p) ? recorded(&derive_gather, x, index, axis, gather(p.a, axis, p.b)) : NULL;
+    tn_tensor *y = NULL;
+    if (tn__pair_take("gather", x, "x", index, "index", &p)) y = recorded(&derive_gather, x, p.b, axis, gather(p.a, axis, p.b));
     tn__pair_drop(&p);
     return y;
 }
@@ -193,7 +185,9 @@ static tn_tensor *take_along(tn_tensor *x, int axis, tn_tensor *index)
 tn_tensor *tn_take_along_axis(tn_tensor *x, tn_tensor *index, int axis)
 {
     tn__pair p;
-    tn_tensor *y = tn__pair_take("take_along_axis", x, "x", index, "index", &p) ? recorded(&derive_take_along, x, index, axis, take_along(p.a, axis, p.b)) : NULL;
+    tn_tensor *y = NULL;
+    if (tn__pair_take("take_along_axis", x, "x", index, "index", &p))
+        y = recorded(&derive_take_along, x, p.b, axis, take_along(p.a, axis, p.b));
     tn__pair_drop(&p);
     return y;
 }
@@ -231,7 +225,8 @@ tn_tensor *tn_index_select(tn_tensor *x, int axis, tn_tensor *index)
     if (tn__pair_take("index_select", x, "x", index, "index", &p) && tn__index_check("index_select", p.b)) {
         tn_tensor *line = p.a->ndim ? tn__tensor_alias(p.a) : tn_reshape(p.a, TN_SHAPE(1));
         const int a = line ? tn__axis(axis, line->ndim, "index_select") : -1;
-        if (a >= 0) y = recorded(&derive_index_select, x, index, a, index_select("index_select", TN__FAULT_index_select, line, a, p.b));
+        if (a >= 0)
+            y = recorded(&derive_index_select, x, p.b, a, index_select("index_select", TN__FAULT_index_select, line, a, p.b));
         tn_release(line);
     }
     tn__pair_drop(&p);
@@ -249,7 +244,7 @@ tn_tensor *tn_take(tn_tensor *x, tn_tensor *index)
     tn__pair p;
     tn_tensor *y = NULL;
     if (tn__pair_take("take", x, "x", index, "index", &p) && tn__index_check("take", p.b))
-        y = recorded(&derive_take, x, index, 0, tn__take_flat("take", TN__FAULT_take, p.a, p.b));
+        y = recorded(&derive_take, x, p.b, 0, tn__take_flat("take", TN__FAULT_take, p.a, p.b));
     tn__pair_drop(&p);
     return y;
 }
@@ -278,8 +273,7 @@ tn_tensor *tn_searchsorted(tn_tensor *sorted, tn_tensor *values, bool right)
 {
     tn__pair p;
     tn_tensor *y = NULL;
-    if (tn__pair_promote("searchsorted", sorted, "sorted", values, "values", &p))
-        y = search("searchsorted", p.a, p.b, right);
+    if (tn__pair_promote("searchsorted", sorted, "sorted", values, "values", &p)) y = search("searchsorted", p.a, p.b, right);
     tn__pair_drop(&p);
     return y;
 }

@@ -2,6 +2,7 @@
  * each is one copying kernel that computes the entry's pending expression on its way, and no kernel of its own is needed. */
 #include "ops/compose.h"
 #include "base/alloc.h"
+#include "core/derive.h"
 #include "graph/move.h"
 #include <inttypes.h>
 #include <string.h>
@@ -40,7 +41,32 @@ static tn_status gather(const char *function, tn_tensor *const *list, int count,
     return TN_OK;
 }
 
-/* Fresh memory of this shape, to be filled. */
+/* ---- gradients ---- */
+
+/* Entries one after the other along an axis, or, stacked, at one place of it each. */
+typedef struct joined {
+    int axis;
+    bool stacked;
+} joined;
+
+static void join_back(const tn__backward *back)
+{
+    const joined *of = back->attributes;
+    int64_t at = 0;
+    for (int i = 0; i < back->count; i++) {
+        const tn_shape *shape = &back->operand[i].shape;
+        const int64_t n = of->stacked ? 1 : shape->ndim == back->up[0]->ndim ? shape->dim[of->axis] : 0;
+        if (back->operand[i].wanted) back->g[i] = tn_reshape(tn_slice(back->up[0], of->axis, at, at + n, 1), *shape);
+        at += n;
+    }
+}
+
+static const tn__derivative derive_concat = {"concat", join_back, TN__SAVES_NONE, sizeof(joined)},
+                            derive_stack = {"stack", join_back, TN__SAVES_NONE, sizeof(joined)};
+
+/* ---- memory to be filled ---- */
+
+/* Fresh memory of this shape. */
 static tn_tensor *room(const char *function, tn_dtype dtype, const tn_shape *shape, tn__device *device)
 {
     int64_t n;
@@ -60,6 +86,7 @@ static tn_status fill(tn_tensor *part, tn_tensor *from)
 static tn_tensor *join(const char *function, tn_tensor *const *list, int count, int a, const tn_shape *shape, tn_dtype dtype,
                        tn__device *device)
 {
+    tn__derive_pause();
     tn_tensor *out = room(function, dtype, shape, device);
     int64_t at = 0;
     for (int i = 0; out && i < count; i++) {
@@ -68,7 +95,8 @@ static tn_tensor *join(const char *function, tn_tensor *const *list, int count, 
         if (fill(tn_slice(out, a, at, at + n, 1), list[i]) != TN_OK) out = tn__next(out, NULL);
         at += n;
     }
-    return out;
+    tn__derive_resume();
+    return tn__recorded(&derive_concat, &(joined){a, false}, list, count, out);
 }
 
 /* ---- concat and stack ---- */
@@ -139,10 +167,13 @@ tn_tensor *tn_stack(tn_tensor *const *list, int count, int axis)
     tn_shape shape;
     int a = 0;
     tn_tensor *out = NULL;
-    if (gather("stack", list, count, &o) == TN_OK && stack_shape(&o, axis, &a, &shape) == TN_OK)
-        out = room("stack", o.dtype, &shape, o.device);
+    const bool fit = gather("stack", list, count, &o) == TN_OK && stack_shape(&o, axis, &a, &shape) == TN_OK;
+    tn__derive_pause();
+    if (fit) out = room("stack", o.dtype, &shape, o.device);
     for (int i = 0; out && i < count; i++)
         if (fill(tn_select(out, a, i), o.use[i]) != TN_OK) out = tn__next(out, NULL);
+    tn__derive_resume();
+    tn__recorded(&derive_stack, &(joined){a, true}, o.use, count, out);
     drop(&o);
     return out;
 }
@@ -197,23 +228,43 @@ static tn_status block_shape(const operands *o, tn_shape *shape)
     return TN_OK;
 }
 
+/* The next block of x, of an entry of this shape; at: its first row and column, which go on. */
+static tn_tensor *block(tn_tensor *x, const tn_shape *entry, int64_t at[2])
+{
+    const int64_t rows = entry->ndim == 2 ? entry->dim[0] : 1, columns = entry->ndim ? entry->dim[entry->ndim - 1] : 1;
+    tn_tensor *part = tn_slice(x, 0, at[0], at[0] + rows, 1);
+    part = tn__next(part, tn_slice(part, 1, at[1], at[1] + columns, 1));
+    at[0] += rows;
+    at[1] += columns;
+    return part;
+}
+
+static void block_diag_back(const tn__backward *back)
+{
+    int64_t at[2] = {0, 0};
+    for (int i = 0; i < back->count; i++) {
+        const tn_shape *shape = &back->operand[i].shape;
+        back->g[i] = tn_reshape(block(back->up[0], shape, at), *shape);
+    }
+}
+
+static const tn__derivative derive_block_diag = {"block_diag", block_diag_back, TN__SAVES_NONE, 0};
+
 tn_tensor *tn_block_diag(tn_tensor *const *list, int count)
 {
     operands o;
     tn_shape shape;
     tn_tensor *out = NULL;
-    int64_t row = 0, column = 0;
-    if (gather("block_diag", list, count, &o) == TN_OK && block_shape(&o, &shape) == TN_OK)
-        out = tn_zeros(o.dtype, shape, o.device->name);
+    int64_t at[2] = {0, 0};
+    const bool fit = gather("block_diag", list, count, &o) == TN_OK && block_shape(&o, &shape) == TN_OK;
+    tn__derive_pause();
+    if (fit) out = tn_zeros(o.dtype, shape, o.device->name);
     for (int i = 0; out && i < count; i++) {
-        const tn_tensor *x = o.use[i];
-        const int64_t rows = x->ndim == 2 ? x->dim[0] : 1, columns = x->ndim ? x->dim[x->ndim - 1] : 1;
-        tn_tensor *part = tn_slice(out, 0, row, row + rows, 1);
-        part = tn__next(part, tn_slice(part, 1, column, column + columns, 1));
-        if (fill(part, o.use[i]) != TN_OK) out = tn__next(out, NULL);
-        row += rows;
-        column += columns;
+        const tn_shape entry = tn__tensor_shape(o.use[i]);
+        if (fill(block(out, &entry, at), o.use[i]) != TN_OK) out = tn__next(out, NULL);
     }
+    tn__derive_resume();
+    tn__recorded(&derive_block_diag, NULL, o.use, count, out);
     drop(&o);
     return out;
 }
@@ -236,25 +287,48 @@ static tn_tensor *rejoin(const char *function, tn_tensor *const *piece, int coun
     return out;
 }
 
-tn_tensor *tn_roll(tn_tensor *x, tn_shape shifts, tn_axes axes)
+/* axes.count -1: over x as a vector. */
+typedef struct rolled {
+    tn_shape shifts;
+    tn_axes axes;
+} rolled;
+
+static void roll_back(const tn__backward *back)
 {
-    if (tn__tensor_check(x, "roll", "x") != TN_OK) return NULL;
-    const bool flat = axes.count == -1;
-    if (flat) axes = (tn_axes){.count = 1};
-    if (shifts.ndim != axes.count || axes.count < 0 || axes.count > TN_MAX_AXES)
-        return TN__NULL(TN_SHAPE, "roll: %d shifts for %d axes", shifts.ndim, axes.count);
+    rolled of = *(const rolled *)back->attributes;
+    for (int i = 0; i < of.shifts.ndim; i++) of.shifts.dim[i] = of.shifts.dim[i] == INT64_MIN ? 0 : -of.shifts.dim[i];
+    back->g[0] = tn_roll(back->up[0], of.shifts, of.axes);
+}
+
+static const tn__derivative derive_roll = {"roll", roll_back, TN__SAVES_NONE, sizeof(rolled)};
+
+static tn_tensor *roll(tn_tensor *x, const rolled *by)
+{
+    const tn_shape shape = tn__tensor_shape(x);
+    const bool flat = by->axes.count == -1;
     tn_tensor *y = flat ? tn_reshape(x, TN_SHAPE(-1)) : tn__tensor_alias(x);
-    for (int i = 0; y && i < axes.count; i++) {
-        const int a = tn__axis(axes.axis[i], y->ndim, "roll");
+    for (int i = 0; y && i < by->shifts.ndim; i++) {
+        const int a = tn__axis(flat ? 0 : by->axes.axis[i], y->ndim, "roll");
         if (a < 0) return tn__next(y, NULL);
-        const int64_t n = y->dim[a], s = n == 0 ? 0 : (shifts.dim[i] % n + n) % n;
+        const int64_t n = y->dim[a], s = n == 0 ? 0 : (by->shifts.dim[i] % n + n) % n;
         if (s == 0) continue;
         tn_tensor *const piece[] = {tn_slice(y, a, n - s, TN_END, 1), tn_slice(y, a, 0, n - s, 1)};
         y = tn__next(y, rejoin("roll", piece, 2, a));
     }
-    const tn_shape shape = tn__tensor_shape(x);
     if (y && flat) y = tn__next(y, tn_reshape(y, shape));
     return y && y->storage == x->storage ? tn__next(y, tn_clone(y)) : y;
+}
+
+tn_tensor *tn_roll(tn_tensor *x, tn_shape shifts, tn_axes axes)
+{
+    const rolled by = {shifts, axes};
+    if (tn__tensor_check(x, "roll", "x") != TN_OK) return NULL;
+    if (shifts.ndim != (axes.count == -1 ? 1 : axes.count) || axes.count < -1 || axes.count > TN_MAX_AXES)
+        return TN__NULL(TN_SHAPE, "roll: %d shifts for %d axes", shifts.ndim, axes.count == -1 ? 1 : axes.count);
+    tn__derive_pause();
+    tn_tensor *y = roll(x, &by);
+    tn__derive_resume();
+    return tn__recorded(&derive_roll, &by, &x, 1, y);
 }
 
 /* ---- pad ---- */
@@ -278,6 +352,21 @@ static tn_status pad_shape(const tn_tensor *x, const tn_shape *before, const tn_
     }
     return TN_OK;
 }
+
+/* Elements before and after each axis; below 0: taken off. */
+typedef struct padding {
+    tn_shape before, after;
+} padding;
+
+/* What was added is taken off, what was taken off is 0. */
+static void pad_back(const tn__backward *back)
+{
+    padding of = *(const padding *)back->attributes;
+    for (int a = 0; a < of.before.ndim; a++) of.before.dim[a] = -of.before.dim[a], of.after.dim[a] = -of.after.dim[a];
+    back->g[0] = tn_pad(back->up[0], of.before, of.after, TN_PAD_CONSTANT, TN_NONE);
+}
+
+static const tn__derivative derive_pad = {"pad", pad_back, TN__SAVES_NONE, sizeof(padding)};
 
 static tn_tensor *pad_constant(tn_tensor *x, const tn_shape *before, const tn_shape *after, const tn_shape *shape, tn_tensor *value)
 {
@@ -326,6 +415,19 @@ static tn_tensor *border(tn_tensor *y, int a, int64_t n, bool after, tn_pad_mode
     return tn__next(edge, tn_expand(edge, shape));
 }
 
+/* Axis by axis, so corners come from borders. */
+static tn_tensor *pad_borders(tn_tensor *x, const tn_shape *before, const tn_shape *after, tn_pad_mode mode)
+{
+    tn_tensor *y = tn_cast(x, x->dtype);
+    for (int a = 0; y && a < x->ndim; a++) {
+        const int64_t b = before->dim[a], e = after->dim[a];
+        if (b == 0 && e == 0) continue;
+        tn_tensor *const piece[] = {border(y, a, b, false, mode), tn_cast(y, y->dtype), border(y, a, e, true, mode)};
+        y = tn__next(y, rejoin("pad", piece, 3, a));
+    }
+    return y && y->storage == x->storage ? tn__next(y, tn_clone(y)) : y;
+}
+
 tn_tensor *tn_pad(tn_tensor *x, tn_shape before, tn_shape after, tn_pad_mode mode, tn_tensor *value)
 {
     tn_shape shape;
@@ -335,15 +437,13 @@ tn_tensor *tn_pad(tn_tensor *x, tn_shape before, tn_shape after, tn_pad_mode mod
     if ((unsigned)mode > TN_PAD_CIRCULAR) return TN__NULL(TN_ARGUMENT, "pad: mode %d is none", (int)mode);
     if (pad_shape(x, &before, &after, &shape) != TN_OK) return NULL;
     if (tn__shape_numel(&shape, tn_dtype_size(x->dtype), &count, "pad") != TN_OK) return NULL;
-    if (mode == TN_PAD_CONSTANT) return pad_constant(x, &before, &after, &shape, value);
+    if (mode == TN_PAD_CONSTANT) {
+        tn__derive_pause();
+        tn_tensor *y = pad_constant(x, &before, &after, &shape, value);
+        tn__derive_resume();
+        return tn__recorded(&derive_pad, &(padding){before, after}, &x, 1, y);
+    }
     for (int a = 0; a < x->ndim; a++)
         if (check_limits(x, a, before.dim[a], after.dim[a], mode) != TN_OK) return NULL;
-    tn_tensor *y = tn__tensor_alias(x);
-    for (int a = 0; y && a < x->ndim; a++) { /* axis by axis, so corners come from borders */
-        const int64_t b = before.dim[a], e = after.dim[a];
-        if (b == 0 && e == 0) continue;
-        tn_tensor *const piece[] = {border(y, a, b, false, mode), tn__tensor_alias(y), border(y, a, e, true, mode)};
-        y = tn__next(y, rejoin("pad", piece, 3, a));
-    }
-    return y && y->storage == x->storage ? tn__next(y, tn_clone(y)) : y;
+    return pad_borders(x, &before, &after, mode);
 }

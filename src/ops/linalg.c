@@ -120,7 +120,7 @@ tn_tensor *tn_matrix_power(tn_tensor *x, int n)
         if (left & 1) y = y ? tn_matmul(y, square) : square;
         if (left > 1) square = tn_matmul(square, square);
     }
-    return tn__leave(scope, y == x ? tn__tensor_alias(x) : y);
+    return tn__leave(scope, y == x ? tn_cast(x, x->dtype) : y);
 }
 
 /* ---- over chosen axes ---- */

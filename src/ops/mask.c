@@ -1,7 +1,7 @@
 /* By mask: what is not zero is numbered by a cumulative sum; where the sum reaches k stands the k-th. */
 #include "device/fault.h"
-#include "ops/index.h"
 #include "ops/compose.h"
+#include "ops/index.h"
 #include "core/view.h"
 #include "graph/rows.h"
 #include <string.h>
@@ -53,6 +53,16 @@ static bool common_shape(const char *function, const tn_tensor *x, const tn_tens
     return false;
 }
 
+/* To where the elements came from. */
+static void select_back(const tn__backward *back)
+{
+    tn_tensor *up = back->up[0], *mask = back->in[1];
+    tn_tensor *zeros = tn_zeros(up->dtype, back->operand[1].shape, tn__tensor_device(up)->name);
+    back->g[0] = tn_masked_scatter(zeros, mask, up);
+}
+
+static const tn__derivative derive_select = {"masked_select", select_back, TN__SAVES_SECOND, 0};
+
 tn_tensor *tn_masked_select(tn_tensor *x, tn_tensor *mask)
 {
     const tn_scope scope = tn_scope_push();
@@ -61,8 +71,11 @@ tn_tensor *tn_masked_select(tn_tensor *x, tn_tensor *mask)
     tn__pair p;
     if (tn__pair_take("masked_select", x, "x", mask, "mask", &p) && check_mask("masked_select", mask) &&
         common_shape("masked_select", x, mask, false, &common)) {
-        tn_tensor *at = tn_flatnonzero(tn_expand(p.b, common));
+        tn__derive_pause();
+        tn_tensor *all = tn_expand(p.b, common), *at = tn_flatnonzero(all);
         y = tn_take(tn_expand(p.a, common), at);
+        tn__derive_resume();
+        tn__recorded(&derive_select, NULL, (tn_tensor *const[]){x, all}, 2, y);
     }
     tn__pair_drop(&p);
     return tn__leave(scope, y);
@@ -99,6 +112,28 @@ static tn_tensor *fill_from(tn_tensor *x, tn_tensor *mask, tn_tensor *source)
     return place ? tn_where(mask, tn__take_flat("masked_scatter", TN__FAULT_masked_scatter, source, place), x) : NULL;
 }
 
+/* Each element of the source went where the mask's sum reaches its number, if anywhere. */
+static void scatter_back(const tn__backward *back)
+{
+    tn_tensor *up = back->up[0], *mask = back->in[1], *zero = tn_int(0);
+    const tn_shape *shape = &back->operand[2].shape;
+    int64_t n = 1;
+    for (int a = 0; a < shape->ndim; a++) n *= shape->dim[a];
+    back->g[0] = tn_where(mask, zero, up);
+    if (!back->operand[2].wanted) return;
+    if (up->numel == 0 || n == 0) {
+        back->g[2] = tn_zeros(up->dtype, *shape, tn__tensor_device(up)->name);
+        return;
+    }
+    tn_tensor *number = tn_arange(TN_I64, 1, (double)n + 1, 1, tn__tensor_device(up)->name);
+    tn_tensor *place = tn_searchsorted(tn_cumsum(tn_reshape(mask, TN_SHAPE(-1)), 0), number, false);
+    tn_tensor *there = tn_take(up, tn_minimum(place, tn_int(up->numel - 1)));
+    tn_tensor *g = tn_where(tn_lt(place, tn_int(up->numel)), there, zero);
+    back->g[2] = g ? tn_reshape(g, *shape) : NULL;
+}
+
+static const tn__derivative derive_scatter = {"masked_scatter", scatter_back, TN__SAVES_SECOND, 0};
+
 tn_tensor *tn_masked_scatter(tn_tensor *x, tn_tensor *mask, tn_tensor *source)
 {
     const tn_scope scope = tn_scope_push();
@@ -110,8 +145,12 @@ tn_tensor *tn_masked_scatter(tn_tensor *x, tn_tensor *mask, tn_tensor *source)
         if (source->dtype != x->dtype)
             (void)tn__fail(TN_DTYPE, "masked_scatter: a source of %s for x of %s", tn_dtype_name(source->dtype),
                            tn_dtype_name(x->dtype));
-        else if ((mask = tn_to(tn_expand(p.b, shape), tn_device_of(q.a))))
+        else if ((mask = tn_to(tn_expand(p.b, shape), tn_device_of(q.a)))) {
+            tn__derive_pause();
             y = x->numel == 0 ? tn_clone(q.a) : fill_from(q.a, mask, q.b);
+            tn__derive_resume();
+            tn__recorded(&derive_scatter, NULL, (tn_tensor *const[]){x, mask, source}, 3, y);
+        }
         tn__pair_drop(&q);
     }
     tn__pair_drop(&p);

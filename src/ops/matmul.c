@@ -451,10 +451,13 @@ tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b)
     if (tn__tensor_check(a, "matmul", "a") != TN_OK || tn__tensor_check(b, "matmul", "b") != TN_OK) return NULL;
     if (check_shapes(a, b) != TN_OK) return NULL;
     tn__device *device = tn__common_device("matmul", operands, 2, moved);
+    for (int i = 0; i < 2; i++)
+        if (moved[i]) operands[i] = moved[i];
     tn__derive_pause();
-    if (device) out = matmul(moved[0] ? moved[0] : a, moved[1] ? moved[1] : b, device);
+    if (device) out = matmul(operands[0], operands[1], device);
     tn__derive_resume();
+    tn__recorded(&op_matmul.derivative, NULL, operands, 2, out);
     tn_release(moved[0]);
     tn_release(moved[1]);
-    return tn__recorded(&op_matmul.derivative, NULL, operands, 2, out);
+    return out;
 }

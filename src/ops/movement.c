@@ -1,10 +1,10 @@
 /* Movement that is a composition of views, copies and comparisons: it stays recorded and fuses. */
 #include "ops/create.h"
 #include "ops/compose.h"
+#include "ops/gradient.h"
 #include "core/view.h"
 #include "device/device.h"
 #include <inttypes.h>
-#include <tenon/ops.h>
 
 /* ---- repeating ---- */
 
@@ -19,7 +19,6 @@ static tn_tensor *repeat_axis(const char *function, tn_tensor *x, int a, int64_t
     const int64_t d = shape.dim[a];
     shape.dim[a] *= count;
     if (tn__shape_numel(&shape, tn_dtype_size(x->dtype), &n, function) != TN_OK) return NULL;
-    if (n == 0) return tn_zeros(x->dtype, shape, tn__tensor_device(x)->name);
     for (int i = 0; i < a; i++) outer *= shape.dim[i];
     for (int i = a + 1; i < x->ndim; i++) inner *= shape.dim[i];
     tn_tensor *y = tn_reshape(x, whole ? TN_SHAPE(outer, 1, d, inner) : TN_SHAPE(outer, d, 1, inner));
@@ -85,7 +84,7 @@ tn_tensor *tn_rot90(tn_tensor *x, int k, int a, int b)
     if (i == j) return TN__NULL(TN_AXIS, "rot90: a %d and b %d are the same axis", a, b);
     const int turns = (k % 4 + 4) % 4;
     const tn_axes both = TN_AXES(i, j), last = TN_AXES(j), first = TN_AXES(i);
-    if (turns == 0) return tn__tensor_alias(x);
+    if (turns == 0) return tn_cast(x, x->dtype);
     if (turns == 2) return tn_flip(x, both);
     tn_tensor *y = tn_transpose(x, i, j); /* one axis reversed, the other not: which one says the sense */
     return tn__next(y, tn_flip(y, turns == 1 ? first : last));
@@ -98,11 +97,7 @@ static tn_tensor *on_diagonal(const char *function, tn_tensor *x, int64_t offset
     const int64_t n = x->dim[x->ndim - 1] + (offset < 0 ? -offset : offset);
     tn_shape shape = {.ndim = x->ndim + 1};
     for (int i = 0, k = 0; i < shape.ndim; i++) shape.dim[i] = i == a || i == b ? n : x->dim[k++];
-    tn_tensor *out = tn_zeros(x->dtype, shape, tn__tensor_device(x)->name);
-    tn_tensor *place = out ? tn_diagonal(out, offset, a, b) : NULL;
-    if (!place || tn_assign(place, x) != TN_OK) out = tn__next(out, NULL);
-    tn_release(place);
-    return out;
+    return tn__on_diagonal(x, &shape, &(tn__diagonal_attributes){offset, a, b});
 }
 
 tn_tensor *tn_diag_embed(tn_tensor *x, int64_t offset, int axis1, int axis2)

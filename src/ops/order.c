@@ -1,6 +1,7 @@
 /* Values along an axis with their indices, composed of sorts, scans, reductions and lookups. */
 #include "ops/compose.h"
 #include "ops/create.h"
+#include "ops/index.h"
 #include <inttypes.h>
 #include <tenon/ops.h>
 
@@ -12,6 +13,7 @@ typedef struct line {
     int64_t n;
     bool single; /* x had no axes */
     bool floats;
+    bool follows; /* the gradient needs the indices */
     tn_scope scope;
 } line;
 
@@ -27,6 +29,7 @@ static tn_status start(line *l, tn_tensor *x, int axis, int few, const char *nam
     if (l->n < few)
         return tn__fail(TN_SHAPE, "%s: %s has no elements along axis %d", name, tn__shape_text(x->ndim, x->dim), l->axis);
     l->floats = tn_dtype_is_float(x->dtype);
+    l->follows = out[0] && tn__derives_from(x);
     l->scope = tn_scope_push();
     if (l->single) l->x = tn_unsqueeze(x, 0);
     return TN_OK;
@@ -40,6 +43,18 @@ static tn_status finish(const line *l, tn_tensor *values, tn_tensor *indices, bo
         if (made[i] && (l->single || !keepdim)) made[i] = tn_squeeze(made[i], TN_AXES(l->axis));
     return tn__leave_all(l->scope, made, out, 2);
 }
+
+/* The same for values that were found in the line at the indices. */
+static tn_status finish_found(const line *l, const tn__derivative *d, tn_tensor *values, tn_tensor *indices, bool keepdim,
+                              tn_tensor **const *out)
+{
+    if (indices) tn__recorded(d, &l->axis, (tn_tensor *const[]){l->x, indices}, 2, values);
+    return finish(l, values, indices, keepdim, out);
+}
+
+static const tn__derivative derive_topk = TN__GATHERS("topk"), derive_kthvalue = TN__GATHERS("kthvalue"),
+                            derive_median = TN__GATHERS("median"), derive_nanmedian = TN__GATHERS("nanmedian"),
+                            derive_mode = TN__GATHERS("mode");
 
 /* 0 … n - 1 along the axis. */
 static tn_tensor *places(const line *l)
@@ -55,11 +70,16 @@ static tn_tensor *part(const line *l, tn_tensor *x, int64_t from, int64_t count)
 /* ---- from the sorted line ---- */
 
 /* Elements from … from + count - 1 of the sorted line. */
-static tn_status sorted_part(const line *l, int64_t from, int64_t count, bool descending, bool keepdim, tn_tensor **const *out)
+static tn_status sorted_part(const line *l, const tn__derivative *d, int64_t from, int64_t count, bool descending, bool keepdim,
+                             tn_tensor **const *out)
 {
     tn_tensor *values = NULL, *indices = NULL;
-    (void)tn_sort(l->x, l->axis, descending, out[0] ? &values : NULL, out[1] ? &indices : NULL);
-    return finish(l, values ? part(l, values, from, count) : NULL, indices ? part(l, indices, from, count) : NULL, keepdim, out);
+    tn__derive_pause();
+    (void)tn_sort(l->x, l->axis, descending, out[0] ? &values : NULL, out[1] || l->follows ? &indices : NULL);
+    values = values ? part(l, values, from, count) : NULL;
+    indices = indices ? part(l, indices, from, count) : NULL;
+    tn__derive_resume();
+    return finish_found(l, d, values, indices, keepdim, out);
 }
 
 tn_status tn_topk(tn_tensor *x, int64_t k, int axis, bool largest, tn_tensor **values, tn_tensor **indices)
@@ -67,7 +87,7 @@ tn_status tn_topk(tn_tensor *x, int64_t k, int axis, bool largest, tn_tensor **v
     tn_tensor **const out[] = {values, indices};
     line l;
     TN__TRY(start(&l, x, axis, 0, "topk", out));
-    if (k >= 0 && k <= l.n) return sorted_part(&l, 0, k, largest, !l.single, out);
+    if (k >= 0 && k <= l.n) return sorted_part(&l, &derive_topk, 0, k, largest, !l.single, out);
     (void)tn__fail(TN_ARGUMENT, "topk: k is %" PRId64 "; %s has %" PRId64 " elements along axis %d", k,
                    tn__shape_text(x->ndim, x->dim), l.n, l.axis);
     return tn_scope_pop(l.scope);
@@ -78,7 +98,7 @@ tn_status tn_kthvalue(tn_tensor *x, int64_t k, int axis, bool keepdim, tn_tensor
     tn_tensor **const out[] = {values, indices};
     line l;
     TN__TRY(start(&l, x, axis, 1, "kthvalue", out));
-    if (k >= 1 && k <= l.n) return sorted_part(&l, k - 1, 1, false, keepdim, out);
+    if (k >= 1 && k <= l.n) return sorted_part(&l, &derive_kthvalue, k - 1, 1, false, keepdim, out);
     (void)tn__fail(TN_ARGUMENT, "kthvalue: k is %" PRId64 "; 1 to %" PRId64 " are possible along axis %d of %s", k, l.n, l.axis,
                    tn__shape_text(x->ndim, x->dim));
     return tn_scope_pop(l.scope);
@@ -93,29 +113,31 @@ static tn_tensor *middle(const line *l, bool skip_nan)
     return tn_floor_divide(tn_sub(tn_maximum(there, tn_int(1)), tn_int(1)), tn_int(2));
 }
 
-static tn_status median(tn_tensor *x, int axis, bool keepdim, bool skip_nan, const char *name, tn_tensor **const *out)
+static tn_status median(tn_tensor *x, int axis, bool keepdim, const tn__derivative *d, tn_tensor **const *out)
 {
     tn_tensor *values, *indices;
     line l;
-    TN__TRY(start(&l, x, axis, 1, name, out));
-    if (!l.floats) return sorted_part(&l, (l.n - 1) / 2, 1, false, keepdim, out);
-    tn_tensor *place = middle(&l, skip_nan);
+    TN__TRY(start(&l, x, axis, 1, d->name, out));
+    if (!l.floats) return sorted_part(&l, d, (l.n - 1) / 2, 1, false, keepdim, out);
+    tn__derive_pause();
+    tn_tensor *place = middle(&l, d == &derive_nanmedian);
     (void)tn_sort(l.x, l.axis, false, &values, &indices);
     values = tn_take_along_axis(values, place, l.axis);
-    if (out[1]) indices = tn_take_along_axis(indices, place, l.axis);
-    return finish(&l, values, indices, keepdim, out);
+    if (out[1] || l.follows) indices = tn_take_along_axis(indices, place, l.axis);
+    tn__derive_resume();
+    return finish_found(&l, d, values, indices, keepdim, out);
 }
 
 tn_status tn_median_with_index(tn_tensor *x, int axis, bool keepdim, tn_tensor **values, tn_tensor **indices)
 {
     tn_tensor **const out[] = {values, indices};
-    return median(x, axis, keepdim, false, "median", out);
+    return median(x, axis, keepdim, &derive_median, out);
 }
 
 tn_status tn_nanmedian_with_index(tn_tensor *x, int axis, bool keepdim, tn_tensor **values, tn_tensor **indices)
 {
     tn_tensor **const out[] = {values, indices};
-    return median(x, axis, keepdim, true, "nanmedian", out);
+    return median(x, axis, keepdim, &derive_nanmedian, out);
 }
 
 /* Runs of equal elements in the sorted line: the first of the longest ends where an element's number in its run is largest. */
@@ -124,13 +146,15 @@ tn_status tn_mode(tn_tensor *x, int axis, bool keepdim, tn_tensor **values, tn_t
     tn_tensor **const out[] = {values, indices}, *v, *at;
     line l;
     TN__TRY(start(&l, x, axis, 1, "mode", out));
+    tn__derive_pause();
     (void)tn_sort(l.x, l.axis, false, &v, &at);
     tn_tensor *place = places(&l), *before = tn_take_along_axis(v, tn_maximum(tn_sub(place, tn_int(1)), tn_int(0)), l.axis);
     tn_tensor *begins = tn_cummax(tn_where(tn_ne(v, before), place, tn_int(0)), l.axis);
     tn_tensor *end = tn_argmax(tn_sub(place, begins), TN_AXES(l.axis), true);
     v = tn_take_along_axis(v, end, l.axis);
     at = tn_take_along_axis(at, end, l.axis);
-    return finish(&l, v, at, keepdim, out);
+    tn__derive_resume();
+    return finish_found(&l, &derive_mode, v, at, keepdim, out);
 }
 
 /* ---- extremes ---- */

@@ -95,8 +95,7 @@ static tn_status check_quantiles(const tn_tensor *x, const double *q, int count,
 static tn_tensor *between(tn_tensor *a, tn_tensor *b, tn_tensor *w)
 {
     tn_tensor *far = tn_add(tn_mul(a, tn_sub(tn_float(1), w)), tn_mul(b, w));
-    tn_tensor *y = tn_where(tn_isfinite(tn_sub(b, a)), tn_lerp(a, b, w), far);
-    return tn_where(tn_eq(a, b), a, y);
+    return tn_where(tn_isfinite(tn_sub(b, a)), tn_lerp(a, b, w), tn_where(tn_eq(a, b), a, far));
 }
 
 static tn_tensor *element(const lines *l, tn_tensor *sorted, double place)

@@ -47,6 +47,11 @@ tn_status tn__reduced_axes(const tn_tensor *x, tn_axes *axes, const char *functi
 /* The shape of what is reduced over the axes in mask. */
 tn_shape tn__reduced_shape(const tn_tensor *x, uint32_t mask, bool keepdim);
 
+/* For gradients of what is reduced over axes, whose attributes begin with tn__reduce_attributes: y, of the result's shape, with
+ * extents of 1 where axes were reduced; those axes. */
+tn_tensor *tn__kept(const tn__backward *back, tn_tensor *y);
+tn_axes tn__reduced_of(const tn__backward *back);
+
 /* The reference. */
 tn_status tn__host_reduce(const tn__node *node, void *const *out);
 /* What a row makes of no elements, as a number of dtype `to`. */

@@ -102,8 +102,7 @@ static tn_tensor *combine(const scatter *s, tn_tensor *base, tn_tensor *sorted, 
     return tn_where(tn_lt(lo, hi), y, base);
 }
 
-/* base with the updates: index is base's shape but for the axis, or 1 long; updates broadcast over those. */
-static tn_tensor *apply(const scatter *s, tn_tensor *base, tn_tensor *index, tn_tensor *updates)
+static tn_tensor *put_together(const scatter *s, tn_tensor *base, tn_tensor *index, tn_tensor *updates)
 {
     const tn_shape shape = tn__tensor_shape(index);
     const int64_t n = base->dim[s->axis], m = index->dim[s->axis], none[TN_MAX_AXES] = {0};
@@ -117,6 +116,147 @@ static tn_tensor *apply(const scatter *s, tn_tensor *base, tn_tensor *index, tn_
     tn_tensor *sorted = tn_take_along_axis(tn_cast(updates, dtype), order, s->axis);
     tn_tensor *y = sorted ? combine(s, tn_cast(base, dtype), sorted, lo, hi, m) : NULL;
     return y ? tn_cast(y, base->dtype) : NULL;
+}
+
+/* ---- gradients ---- */
+
+static const tn__derivative derivatives[TN_COMBINE_AMIN + 1];
+
+/* base with the updates: index is base's shape but for the axis, or 1 long; updates broadcast over those. */
+static tn_tensor *apply(const scatter *s, tn_tensor *base, tn_tensor *index, tn_tensor *updates)
+{
+    tn_tensor *const operands[3] = {base, index, updates};
+    if (!base || !index || !updates) return NULL;
+    tn__derive_pause();
+    tn_tensor *y = put_together(s, base, index, updates);
+    tn__derive_resume();
+    return tn__recorded(&derivatives[s->how], s, operands, 3, y);
+}
+
+/* What a way back starts from. */
+typedef struct way_back {
+    scatter s;
+    tn_tensor *base, *index, *updates, *up, *zero;
+    tn_shape shape; /* the index's, but along the axis the base's */
+} way_back;
+
+static way_back way_of(const tn__backward *back)
+{
+    way_back w = {.s = *(const scatter *)back->attributes, .base = back->in[0], .index = back->in[1], .updates = back->in[2]};
+    w.up = back->up[0];
+    w.zero = tn_int(0);
+    w.shape = tn__tensor_shape(w.index);
+    w.shape.dim[w.s.axis] = back->operand[0].shape.dim[w.s.axis];
+    return w;
+}
+
+/* Updates of the same elements, combined in another way. */
+static tn_tensor *combined(const way_back *w, tn_combine how, bool include_self, tn_tensor *base, tn_tensor *updates)
+{
+    scatter s = w->s;
+    s.how = how;
+    s.include_self = include_self;
+    return apply(&s, base, w->index, updates);
+}
+
+/* A number everywhere, of the shape that is enough for what depends on the index alone. */
+static tn_tensor *everywhere(const way_back *w, tn_dtype dtype, int64_t number)
+{
+    return tn_full(dtype, w->shape, tn_int(number), tn_device_of(w->up));
+}
+
+/* How many updates an element has. */
+static tn_tensor *counted(const way_back *w)
+{
+    tn_tensor *one = tn_full(TN_I32, tn__tensor_shape(w->index), tn_int(1), tn_device_of(w->up));
+    return combined(w, TN_COMBINE_SUM, true, everywhere(w, TN_I32, 0), one);
+}
+
+/* x, but 0 where there is an update. */
+static tn_tensor *untouched(const way_back *w, tn_tensor *x)
+{
+    return tn_where(tn_gt(counted(w), w->zero), w->zero, x);
+}
+
+/* The elements that the updates went to. */
+static tn_tensor *looked_up(const way_back *w, tn_tensor *x)
+{
+    return tn_take_along_axis(x, w->index, w->s.axis);
+}
+
+/* The last update of an element is the one that stayed. */
+static void last_back(const tn__backward *back)
+{
+    const way_back w = way_of(back);
+    tn_tensor *number = tn__steps_along(w.index->dim[w.s.axis], 1, w.s.axis, w.index->ndim, tn_device_of(w.up));
+    tn_tensor *winner = combined(&w, TN_COMBINE_LAST, true, everywhere(&w, TN_I64, -1), number);
+    back->g[0] = tn_where(tn_lt(winner, w.zero), w.up, w.zero);
+    if (back->operand[2].wanted) back->g[2] = tn_where(tn_eq(looked_up(&w, winner), number), looked_up(&w, w.up), w.zero);
+}
+
+static void sum_back(const tn__backward *back)
+{
+    const way_back w = way_of(back);
+    if (back->operand[0].wanted) back->g[0] = w.s.include_self ? w.up : untouched(&w, w.up);
+    if (back->operand[2].wanted) back->g[2] = looked_up(&w, w.up);
+}
+
+static void mean_back(const tn__backward *back)
+{
+    const way_back w = way_of(back);
+    tn_tensor *count = counted(&w), *one = tn_int(1);
+    tn_tensor *share = tn_div(w.up, w.s.include_self ? tn_add(count, one) : tn_maximum(count, one));
+    back->g[0] = w.s.include_self ? share : tn_where(tn_gt(count, w.zero), w.zero, w.up);
+    if (back->operand[2].wanted) back->g[2] = looked_up(&w, share);
+}
+
+/* The product of the other factors, of which none is 0 but `zeros` of them, as is x or not. */
+static tn_tensor *others(tn_tensor *product, tn_tensor *zeros, tn_tensor *x, tn_tensor *factor)
+{
+    tn_tensor *zero = tn_int(0), *alone = tn_logical_and(tn_eq(zeros, tn_int(1)), tn_eq(x, zero));
+    return tn_where(tn_eq(zeros, zero), tn_div(product, factor), tn_where(alone, product, zero));
+}
+
+/* The product of an element's factors but 0, and how many are 0. */
+static void prod_back(const tn__backward *back)
+{
+    const way_back w = way_of(back);
+    const bool self = w.s.include_self;
+    tn_tensor *base_0 = tn_eq(w.base, w.zero), *update_0 = tn_eq(w.updates, w.zero), *one = tn_int(1);
+    tn_tensor *base = tn_where(base_0, one, w.base), *updates = tn_where(update_0, one, w.updates);
+    tn_tensor *product = combined(&w, TN_COMBINE_PROD, self, base, updates);
+    tn_tensor *zeros = combined(&w, TN_COMBINE_SUM, self, tn_cast(base_0, TN_I32), tn_cast(update_0, TN_I32));
+    if (back->operand[0].wanted) back->g[0] = self ? tn_mul(w.up, others(product, zeros, w.base, base)) : untouched(&w, w.up);
+    if (back->operand[2].wanted)
+        back->g[2] = tn_mul(looked_up(&w, w.up), others(looked_up(&w, product), looked_up(&w, zeros), w.updates, updates));
+}
+
+/* Those that are the extreme share evenly. */
+static void extreme_back(const tn__backward *back)
+{
+    const way_back w = way_of(back);
+    tn_tensor *out = back->out[0], *own = tn_cast(tn_eq(w.base, out), w.up->dtype);
+    tn_tensor *chosen = tn_cast(tn_eq(w.updates, looked_up(&w, out)), w.up->dtype);
+    if (!w.s.include_self) own = untouched(&w, own);
+    tn_tensor *share = tn_div(w.up, combined(&w, TN_COMBINE_SUM, true, own, chosen));
+    back->g[0] = tn_mul(own, share);
+    if (back->operand[2].wanted) back->g[2] = tn_mul(chosen, looked_up(&w, share));
+}
+
+/* By tn_combine. */
+static const tn__derivative derivatives[TN_COMBINE_AMIN + 1] = {
+    [TN_COMBINE_LAST] = {"scatter", last_back, TN__SAVES_SECOND, sizeof(scatter)},
+    [TN_COMBINE_SUM] = {"scatter_add", sum_back, TN__SAVES_SECOND, sizeof(scatter)},
+    [TN_COMBINE_PROD] = {"scatter_reduce", prod_back, TN__SAVES_IN, sizeof(scatter)},
+    [TN_COMBINE_MEAN] = {"scatter_reduce", mean_back, TN__SAVES_SECOND, sizeof(scatter)},
+    [TN_COMBINE_AMAX] = {"scatter_reduce", extreme_back, TN__SAVES_BOTH, sizeof(scatter)},
+    [TN_COMBINE_AMIN] = {"scatter_reduce", extreme_back, TN__SAVES_BOTH, sizeof(scatter)},
+};
+
+tn_tensor *tn__add_along(tn_tensor *x, int axis, tn_tensor *index, tn_tensor *updates)
+{
+    if (updates->numel == 0) return x;
+    return apply(&(scatter){"scatter_add", TN__FAULT_scatter_add, TN_COMBINE_SUM, true, axis}, x, index, updates);
 }
 
 /* ---- operands ---- */
@@ -172,6 +312,30 @@ static tn_tensor *corner(tn_tensor *t, const tn_shape *shape)
     return t;
 }
 
+static tn_tensor *with_corner(tn_tensor *x, tn_tensor *part);
+
+static void corner_back(const tn__backward *back)
+{
+    tn_tensor *up = back->up[0];
+    const tn_shape *shape = &back->operand[1].shape;
+    if (back->operand[0].wanted) back->g[0] = with_corner(up, tn_zeros(up->dtype, *shape, tn_device_of(up)));
+    back->g[1] = corner(up, shape);
+}
+
+static const tn__derivative derive_corner = {"scatter", corner_back, TN__SAVES_NONE, 0};
+
+/* x with part in place of its first elements. */
+static tn_tensor *with_corner(tn_tensor *x, tn_tensor *part)
+{
+    if (!part) return NULL;
+    const tn_shape shape = tn__tensor_shape(part);
+    tn__derive_pause();
+    tn_tensor *y = tn_clone(x);
+    if (y && tn_assign(corner(y, &shape), part) != TN_OK) y = NULL;
+    tn__derive_resume();
+    return tn__recorded(&derive_corner, NULL, (tn_tensor *const[]){x, part}, 2, y);
+}
+
 /* Ends the operation: y in x's shape, a copy of x where there is nothing to do. */
 static tn_tensor *finish(const operands *o, tn_tensor *x, tn_tensor *y)
 {
@@ -198,8 +362,7 @@ static tn_tensor *scatter_into(const scatter *s, tn_tensor *x, tn_tensor *index,
     region.dim[s->axis] = x->dim[s->axis];
     if (!src) return NULL;
     if (tn__shape_equal(&region, &whole)) return apply(s, x, index, src);
-    tn_tensor *y = tn_clone(x), *part = y ? apply(s, corner(x, &region), index, src) : NULL;
-    return part && tn_assign(corner(y, &region), part) == TN_OK ? y : NULL;
+    return with_corner(x, apply(s, corner(x, &region), index, src));
 }
 
 static tn_tensor *scatter_along(scatter s, tn_tensor *x, int axis, tn_tensor *index, tn_tensor *src)

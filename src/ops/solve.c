@@ -24,10 +24,18 @@ static tn_tensor *times_inverse(tn_tensor *x, tn_tensor *g)
     return tn_mul(tn_unsqueeze(tn_unsqueeze(g, -1), -1), tn_transpose(tn_inv(x), -2, -1));
 }
 
+/* det(x) x⁻ᵀ, which is smooth where x is singular: there x is moved a little. */
 GRADIENT(det)
 {
     UNUSED;
-    g[0] = times_inverse(in[0], tn_mul(up, out));
+    const tn_shape shape = tn__tensor_shape(in[0]);
+    const char *device = tn_device_of(up);
+    tn_tensor *singular = tn_eq(out, tn_int(0)), *zero = tn_int(0), *largest = tn_max(tn_abs(in[0]), TN_AXES(-2, -1), true);
+    tn_tensor *size = tn_where(tn_eq(largest, zero), tn_int(1), largest);
+    tn_tensor *step = tn_mul(tn_float(in[0]->dtype == TN_F64 ? 0x1p-26 : 0x1p-12), size);
+    tn_tensor *unit = tn_eye(in[0]->dtype, shape.dim[shape.ndim - 1], shape.dim[shape.ndim - 1], 0, device);
+    tn_tensor *moved = tn_add(in[0], tn_where(tn_unsqueeze(tn_unsqueeze(singular, -1), -1), tn_mul(step, unit), zero));
+    g[0] = times_inverse(moved, tn_mul(up, tn_where(singular, tn_det(moved), out)));
 }
 
 static const tn__op op_det = {.name = "det", TN__FACTOR, .derivative = {"det", tn__grad_det, TN__SAVES_BOTH, 0}};
@@ -94,7 +102,8 @@ GRADIENT(inv)
     g[0] = tn_neg(tn_matmul(tn_matmul(turned, up), turned));
 }
 
-static const tn__op op_inv[] = {{.name = "inv", TN__FACTOR, .derivative = {"inv", tn__grad_inv, TN__SAVES_OUT, 0}}, {.name = "inv", TN__SUBSTITUTE}};
+static const tn__op op_inv[] = {{.name = "inv", TN__FACTOR, .derivative = {"inv", tn__grad_inv, TN__SAVES_OUT, 0}},
+                                {.name = "inv", TN__SUBSTITUTE}};
 
 tn_tensor *tn_inv(tn_tensor *x)
 {

@@ -2,6 +2,7 @@
 #include "graph/generate.h"
 #include "ops/along.h"
 #include "ops/compose.h"
+#include "ops/index.h"
 #include <string.h>
 #include <tenon/ops.h>
 
@@ -126,6 +127,8 @@ static const tn__op op = {.name = "sort",
 
 /* ---- public ---- */
 
+static const tn__derivative derive_sort = TN__GATHERS("sort");
+
 static tn_status record_sort(tn_tensor *x, int axis, bool descending, tn_tensor **const *out)
 {
     tn__node *node = tn__node_new(&op, 1);
@@ -147,12 +150,15 @@ static tn_status sort_single(tn_tensor *x, tn_tensor **values, tn_tensor **indic
 
 tn_status tn_sort(tn_tensor *x, int axis, bool descending, tn_tensor **values, tn_tensor **indices)
 {
-    tn_tensor **const out[] = {values, indices};
+    tn_tensor *places = NULL, **out[] = {values, indices};
     TN__TRY(tn__start_both(x, "sort", out));
     if (x->ndim == 0 && (axis == 0 || axis == -1)) return sort_single(x, values, indices);
     const int a = tn__axis(axis, x->ndim, "sort");
     if (a < 0) return TN_AXIS;
+    if (!indices && tn__derives_from(x)) out[1] = &places;
     TN__TRY(record_sort(x, a, descending, out));
+    if (values && out[1]) tn__recorded(&derive_sort, &a, (tn_tensor *const[]){x, *out[1]}, 2, *values);
+    tn_release(places);
     return TN_OK;
 }
 

@@ -82,12 +82,19 @@ tn_tensor *tn_var(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
     return tn__leave_as(scope, variance(&o, correction), x->dtype);
 }
 
+/* The root, whose gradient at 0 is 0 here. */
+static tn_tensor *deviation(tn_tensor *variance)
+{
+    tn_tensor *zero = tn_int(0), *none = tn_eq(variance, zero);
+    return tn_where(none, zero, tn_sqrt(tn_where(none, tn_int(1), variance)));
+}
+
 tn_tensor *tn_std(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
 {
     over o;
     if (start(&o, x, axes, keepdim, "std", true) != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
-    return tn__leave_as(scope, tn_sqrt(variance(&o, correction)), x->dtype);
+    return tn__leave_as(scope, deviation(variance(&o, correction)), x->dtype);
 }
 
 /* ---- norms ---- */
@@ -108,17 +115,38 @@ static tn_tensor *power_norm(const over *o, tn_tensor *size, double p, bool scal
     return scaled ? tn_mul(y, scale) : y;
 }
 
-static tn_tensor *norm(over *o, double p)
+static tn_tensor *norm(const over *o, double p, bool is_f16)
 {
-    const bool is_f16 = o->x->dtype == TN_F16;
     if (o->n == 0) return constant(o, 0);
-    o->x = tn__wide(o->x);
     if (p == 0) return tn_sum(tn_cast(tn_cast(o->x, TN_BOOL), o->x->dtype), o->axes, o->keepdim);
     tn_tensor *size = tn_abs(o->x);
     if (p == 1) return tn_sum(size, o->axes, o->keepdim);
     if (isinf(p)) return p > 0 ? tn_max(size, o->axes, o->keepdim) : tn_min(size, o->axes, o->keepdim);
     return without_axes(o, power_norm(o, size, p, !(p == 2 && is_f16)));
 }
+
+typedef struct norm_attributes {
+    tn__reduce_attributes reduce;
+    double p;
+} norm_attributes;
+
+/* sign(x) |x|^(p-1) / norm^(p-1), 0 at 0; of the infinite norms the signs of the extremes, which share evenly. */
+static void norm_back(const tn__backward *back)
+{
+    const double p = ((const norm_attributes *)back->attributes)->p;
+    tn_tensor *x = back->in[0], *out = tn__kept(back, back->out[0]), *zero = tn_int(0), *slope = tn_sign(x);
+    if (p == 0) slope = tn_mul(slope, zero);
+    if (isinf(p)) {
+        tn_tensor *chosen = x ? tn_cast(tn_eq(tn_abs(x), out), x->dtype) : NULL;
+        slope = tn_div(tn_mul(slope, chosen), tn_sum(chosen, tn__reduced_of(back), true));
+    } else if (p == 2)
+        slope = tn_where(tn_eq(x, zero), zero, tn_div(x, out));
+    else if (p != 1 && p != 0)
+        slope = tn_where(tn_eq(x, zero), zero, tn_mul(slope, tn_pow(tn_div(tn_abs(x), out), tn_float(p - 1))));
+    back->g[0] = tn_mul(tn__kept(back, back->up[0]), slope);
+}
+
+static const tn__derivative derive_norm = {"norm", norm_back, TN__SAVES_BOTH, sizeof(norm_attributes)};
 
 tn_tensor *tn_norm(tn_tensor *x, double p, tn_axes axes, bool keepdim)
 {
@@ -129,7 +157,12 @@ tn_tensor *tn_norm(tn_tensor *x, double p, tn_axes axes, bool keepdim)
         return TN__NULL(TN_SHAPE, "norm: p is %g and %s has no elements along the reduced axes", p,
                         tn__shape_text(x->ndim, x->dim));
     const tn_scope scope = tn_scope_push();
-    return tn__leave_as(scope, norm(&o, p), x->dtype);
+    if (o.n > 0) o.x = tn__wide(x);
+    tn__derive_pause();
+    tn_tensor *y = o.x ? norm(&o, p, x->dtype == TN_F16) : NULL;
+    tn__derive_resume();
+    tn__recorded(&derive_norm, &(norm_attributes){{o.mask, keepdim}, p}, &o.x, 1, y);
+    return tn__leave_as(scope, y, x->dtype);
 }
 
 /* ---- logarithms of sums ---- */
@@ -143,6 +176,14 @@ static tn_tensor *logsumexp(over *o)
     return without_axes(o, tn_add(tn_log(tn_sum(tn_exp(tn_sub(o->x, off)), o->axes, true)), off));
 }
 
+/* The softmax. */
+static void logsumexp_back(const tn__backward *back)
+{
+    back->g[0] = tn_mul(tn__kept(back, back->up[0]), tn_exp(tn_sub(back->in[0], tn__kept(back, back->out[0]))));
+}
+
+static const tn__derivative derive_logsumexp = {"logsumexp", logsumexp_back, TN__SAVES_BOTH, sizeof(tn__reduce_attributes)};
+
 tn_tensor *tn_logsumexp(tn_tensor *x, tn_axes axes, bool keepdim)
 {
     over o;
@@ -150,7 +191,11 @@ tn_tensor *tn_logsumexp(tn_tensor *x, tn_axes axes, bool keepdim)
     const tn_scope scope = tn_scope_push();
     const tn_dtype dtype = tn_dtype_is_float(x->dtype) ? x->dtype : TN_F32;
     o.x = x->dtype == TN_F64 ? x : tn_cast(x, TN_F32);
-    return tn__leave_as(scope, o.x ? logsumexp(&o) : NULL, dtype);
+    tn__derive_pause();
+    tn_tensor *y = o.x ? logsumexp(&o) : NULL;
+    tn__derive_resume();
+    tn__recorded(&derive_logsumexp, &(tn__reduce_attributes){o.mask, keepdim}, &o.x, 1, y);
+    return tn__leave_as(scope, y, dtype);
 }
 
 /* ---- without NaN ---- */
@@ -199,7 +244,7 @@ tn_tensor *tn_nanstd(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
     over o;
     if (start(&o, x, axes, keepdim, "nanstd", true) != TN_OK) return NULL;
     const tn_scope scope = tn_scope_push();
-    return tn__leave_as(scope, tn_sqrt(nan_variance(&o, correction)), x->dtype);
+    return tn__leave_as(scope, deviation(nan_variance(&o, correction)), x->dtype);
 }
 
 /* ---- differences ---- */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes reference.safetensors and sort.safetensors: operands and results of operations as NumPy and PyTorch compute them.
+"""Writes reference.safetensors, sort.safetensors and backward.safetensors: operands and results of operations as NumPy and PyTorch compute them.
 
     python3 generate.py            (NumPy 1.24, PyTorch 1.13 or newer; Debian: python3-numpy python3-torch)
 
@@ -587,6 +587,235 @@ def sorts():
         quantiles(dtype)
 
 
+# ---- gradients of whole calls: backward/NAME/VARIANT, operands a, b, …, their gradients p, q, …; tests/support/torch.def has the calls ----
+
+INF, NAN = math.inf, math.nan
+LETTERS, OF_GRADIENTS = "abcd", "pqrs"
+
+
+def spread(shape):
+    """Different numbers, none of them 0."""
+    n = int(np.prod(shape))
+    return (rng.permutation(n) + rng.uniform(0.2, 0.8, n)).reshape(shape) * (3.0 / max(n, 1)) * rng.choice([-1, 1], n).reshape(shape)
+
+
+def few(shape):
+    """Ties and zeros."""
+    return rng.choice([-1.0, 0.0, 0.0, 1.0, 2.0], int(np.prod(shape))).reshape(shape)
+
+
+def holes(shape):
+    """Some NaN."""
+    x = spread(shape).reshape(-1)
+    x[:: 3] = NAN
+    return x.reshape(shape)
+
+
+def positive(shape):
+    return np.abs(spread(shape)) + 0.1
+
+
+def definite(shape):
+    x = spread(shape)
+    return x @ np.swapaxes(x, -1, -2) + 3 * np.eye(shape[-1])
+
+
+def strong(shape):
+    return spread(shape) + 6 * np.eye(shape[-1])
+
+
+def lower(shape):
+    return np.tril(spread(shape)) + 4 * np.eye(shape[-1])
+
+
+def given(*numbers):
+    return lambda shape: np.array(numbers, np.float64).reshape(shape)
+
+
+def whole(*numbers):
+    return lambda shape: np.array(numbers, np.int64).reshape(shape)
+
+
+def truth(*numbers):
+    return lambda shape: np.array(numbers, np.bool_).reshape(shape)
+
+
+PLAIN, TIES, HOLES = "plain", "ties", "nan"
+KINDS = {PLAIN: spread, TIES: few, HOLES: holes}
+ALL = (PLAIN, TIES, HOLES)
+BUT_NAN = (PLAIN, TIES)
+
+# Left out, where the contract and PyTorch 1.13 differ or PyTorch has no choice of its own:
+#   ties of median over all axes (PyTorch shares them, here the index takes all), of topk, kthvalue, mode and of sorting in
+#   descending order or beyond 16 elements (PyTorch's sort is not stable), of cdist for inf (PyTorch does not share them)
+#   scatter, index_copy, index_fill and put with two updates of an element (PyTorch gives the gradient to all of them, the contract
+#   to the last, which stays); scatter_reduce for amax and amin without itself (PyTorch lets an equal element of x share)
+#   NaN under amax, amin, norms and maximum (PyTorch: 0/0 or nothing at all, from function to function)
+#   logsumexp and logcumsumexp of -inf (PyTorch: NaN; here 0 where exp(-inf) is), hypot at (0, 0) (PyTorch: NaN; here 0, as of a norm)
+#   abs and sign of NaN (PyTorch's sign is 0 there, the contract's NaN), clamp of NaN (PyTorch: 0, but hardtanh lets the gradient through)
+#   det of a singular matrix (PyTorch disturbs the factors), the half of a factor that cholesky_solve does not read (PyTorch: not 0)
+# name: (function, operands, variants); an operand is a shape, which the variant fills, or a shape and who fills it
+
+
+def where_0(a, b):
+    return torch.where(b == 0, torch.zeros((), dtype=a.dtype), a / b)
+
+
+def reduced(how, self_too):
+    return lambda x, i, s: torch.scatter_reduce(x, 1, i, s, how, include_self=self_too)
+
+
+def by_index(how, self_too):
+    return lambda x, i, s: torch.index_reduce(x, 0, i, s, how, include_self=self_too)
+
+
+PLACES = ((2, 4), whole(0, 2, 0, 0, 1, 1, 2, 1))
+APART = ((2, 3), whole(0, 3, 1, 1, 2, 0))
+ROWS_AT = ((3,), whole(2, 2, 0))
+MASK = ((2, 3), truth(1, 0, 1, 0, 1, 0))
+norms = {"1": 1, "2": 2, "3": 3, "half": 0.5, "1_5": 1.5, "inf": INF, "minf": -INF, "m2": -2}
+
+BACKWARD = {
+    # elementwise, broadcast
+    "add": (torch.add, [(2, 3), (3,)], ALL), "sub": (torch.sub, [(2, 1), (1, 3)], ALL), "mul": (torch.mul, [(2, 3), ()], ALL),
+    "div": (torch.div, [(2, 3), (2, 1)], ALL), "pow": (torch.pow, [((2, 3), positive), ((3,), spread)], None),
+    "pow_0": (torch.pow, [((4,), given(0, 0, 0, 2)), ((4,), given(0, 1, 2, 0))], None),
+    "maximum": (torch.maximum, [(2, 3), (3,)], BUT_NAN), "minimum": (torch.minimum, [(2, 3), (2, 1)], BUT_NAN),
+    "fmax": (torch.fmax, [(2, 3), (3,)], (PLAIN,)), "fmin": (torch.fmin, [(2, 3), (3,)], (PLAIN,)),
+    "abs": (torch.abs, [(2, 3)], BUT_NAN), "relu": (torch.relu, [(2, 3)], ALL), "sqrt": (torch.sqrt, [(4,)], ALL),
+    "square": (torch.square, [(2, 3)], ALL), "exp": (torch.exp, [(2, 3)], ALL), "sign_mul": (lambda a: torch.sign(a) * a, [(2, 3)], BUT_NAN),
+    "where": (lambda a, b: torch.where(torch.tensor([True, False, True]), a, b), [(2, 3), (3,)], ALL),
+    "where_0": (where_0, [(3,), (3,)], ALL), "clamp": (lambda a: torch.clamp(a, -1, 1), [(2, 4)], BUT_NAN),
+    "clamp_low": (lambda a: torch.clamp_min(a, 0.5), [(2, 4)], BUT_NAN),
+    "xlogy": (torch.special.xlogy, [((2, 3), positive), ((3,), positive)], None), "atan2": (torch.atan2, [(2, 3), (3,)], (PLAIN, HOLES)),
+    "hypot": (torch.hypot, [(2, 3), (3,)], (PLAIN, HOLES)), "logaddexp": (torch.logaddexp, [(2, 3), (2, 1)], BUT_NAN),
+    "lerp": (lambda a, b: torch.lerp(a, b, 0.3), [(2, 3), (2, 3)], ALL), "addcmul": (lambda a, b, c: torch.addcmul(a, b, c, value=0.5), [(2, 3), (3,), (2, 1)], ALL),
+    "addcdiv": (lambda a, b, c: torch.addcdiv(a, b, c, value=-2), [(2, 3), (3,), (2, 1)], (PLAIN, HOLES)),
+    "nan_to_num": (lambda a: torch.nan_to_num(a, 1, 2, 3), [(2, 3)], ALL), "frexp": (lambda a: torch.frexp(a)[0], [(2, 3)], (PLAIN,)),
+    "float_power": (lambda a: torch.float_power(a, 3), [(2, 3)], ALL), "gelu": (F.gelu, [(2, 3)], ALL),
+    "leaky_relu": (lambda a: F.leaky_relu(a, 0.25), [(2, 3)], ALL), "hardtanh": (lambda a: F.hardtanh(a), [(2, 3)], (PLAIN, HOLES)),
+    "softplus": (F.softplus, [(2, 3)], BUT_NAN), "elu": (F.elu, [(2, 3)], BUT_NAN),
+    # views and movement
+    "transpose": (lambda a: torch.transpose(a, 0, 2), [(2, 3, 2)], ALL), "permute": (lambda a: a.permute(2, 0, 1), [(2, 3, 2)], (PLAIN,)),
+    "movedim": (lambda a: torch.movedim(a, (0, 1), (-1, 0)), [(2, 3, 4)], (PLAIN,)), "slice": (lambda a: a[1::2], [(5, 3)], ALL),
+    "select": (lambda a: a.select(1, -2), [(3, 4)], ALL), "expand": (lambda a: a.expand(2, 3, 4), [(3, 1)], ALL),
+    "flip": (lambda a: torch.flip(a, (0, 1)), [(2, 3)], (PLAIN,)), "diagonal": (lambda a: torch.diagonal(a, 1), [(3, 4)], ALL),
+    "unfold": (lambda a: a.unfold(0, 3, 2), [(7, 2)], ALL), "as_strided": (lambda a: torch.as_strided(a, (2, 3), (3, 2), 1), [(3, 4)], ALL),
+    "rot90": (torch.rot90, [(2, 3)], (PLAIN,)), "reshape": (lambda a: a.transpose(0, 2).reshape(-1), [(3, 2, 2)], (PLAIN,)),
+    "diag": (lambda a: torch.diag(a, 1), [(3,)], (PLAIN,)), "diag_2": (lambda a: torch.diag(a, -1), [(3, 4)], (PLAIN,)),
+    "diag_embed": (lambda a: torch.diag_embed(a, 1, 0, -1), [(2, 3)], (PLAIN,)), "triu": (lambda a: torch.triu(a, 1), [(2, 3, 3)], ALL),
+    "tril": (lambda a: torch.tril(a, -1), [(3, 4)], ALL), "tile": (lambda a: torch.tile(a, (2, 1, 2)), [(2, 3)], ALL),
+    "repeat": (lambda a: a.repeat(2, 3, 1), [(2, 3)], (PLAIN,)), "repeat_interleave": (lambda a: torch.repeat_interleave(a, 3, 0), [(2, 3)], (PLAIN,)),
+    "roll": (lambda a: torch.roll(a, (1, -2), (0, 1)), [(3, 4)], ALL), "roll_all": (lambda a: torch.roll(a, 5), [(3, 4)], (PLAIN,)),
+    "pad": (lambda a: F.pad(a, (0, 2, 1, 0)), [(2, 3)], ALL), "pad_off": (lambda a: F.pad(a, (2, -2, -1, 1), value=3), [(4, 3)], (PLAIN,)),
+    "pad_reflect": (lambda a: F.pad(a, (2, 3), "reflect"), [(2, 4)], ALL), "pad_replicate": (lambda a: F.pad(a, (2, 3), "replicate"), [(2, 4)], ALL),
+    "pad_circular": (lambda a: F.pad(a[None], (2, 3), "circular")[0], [(2, 4)], ALL),
+    # joining
+    "cat": (lambda a, b, c: torch.cat((a, b, c)), [(2, 3), (1, 3), (2, 3)], ALL), "cat_twice": (lambda a, b: torch.cat((a, b, a), -1), [(2, 1), (2, 3)], ALL),
+    "stack": (lambda a, b: torch.stack((a, b), 1), [(2, 3), (2, 3)], ALL), "hstack": (lambda a, b: torch.hstack((a, b)), [(3,), (2,)], (PLAIN,)),
+    "vstack": (lambda a, b: torch.vstack((a, b)), [(3,), (2, 3)], (PLAIN,)), "dstack": (lambda a, b: torch.dstack((a, b)), [(2, 3), (2, 3)], (PLAIN,)),
+    "block_diag": (torch.block_diag, [(2, 3), (), (2,)], (PLAIN,)),
+    # reductions
+    "sum": (lambda a: torch.sum(a, (0, 2), True), [(2, 3, 2)], ALL), "mean": (lambda a: torch.mean(a, -1), [(2, 3)], ALL),
+    "prod": (lambda a: torch.prod(a, 1), [(3, 4)], ALL), "prod_all": (torch.prod, [(4,)], ALL),
+    "prod_0": (torch.prod, [((3,), given(0, 2, 3))], None), "prod_00": (torch.prod, [((3,), given(0, 2, 0))], None),
+    "amax": (lambda a: torch.amax(a, (0, 2)), [(2, 3, 2)], BUT_NAN), "amin": (lambda a: torch.amin(a, 1, True), [(2, 5)], BUT_NAN),
+    "max_all": (torch.max, [(2, 3)], BUT_NAN), "max": (lambda a: torch.max(a, 1)[0], [(3, 4)], ALL), "min": (lambda a: torch.min(a, 0)[0], [(3, 4)], ALL),
+    "var": (lambda a: torch.var(a, 1), [(2, 4)], ALL), "var_0": (lambda a: torch.var(a, (0, 1), unbiased=False), [(2, 4)], ALL),
+    "std": (lambda a: torch.std(a, 1), [(2, 4)], ALL), "std_0": (lambda a: torch.std(a, 0), [((3, 2), given(1, 1, 1, 2, 1, 3))], None),
+    "logsumexp": (lambda a: torch.logsumexp(a, 1), [(2, 3)], ALL), "nansum": (lambda a: torch.nansum(a, 1), [(2, 3)], ALL),
+    "nanmean": (lambda a: torch.nanmean(a, 1), [(2, 4)], ALL), "cov": (torch.cov, [(2, 4)], ALL), "corrcoef": (torch.corrcoef, [(3, 5)], (PLAIN, HOLES)),
+    # along an axis
+    "softmax": (lambda a: torch.softmax(a, 1), [(3, 4)], ALL), "log_softmax": (lambda a: torch.log_softmax(a, 0), [(3, 4)], ALL),
+    "cumsum": (lambda a: torch.cumsum(a, 0), [(3, 4)], ALL), "cumprod": (lambda a: torch.cumprod(a, 1), [(3, 4)], ALL),
+    "cumprod_0": (lambda a: torch.cumprod(a, 0), [((4,), given(3, 0, 2, 5))], None), "cumprod_00": (lambda a: torch.cumprod(a, 0), [((5,), given(3, 0, 2, 0, 4))], None),
+    "cummax": (lambda a: torch.cummax(a, 1)[0], [(2, 5)], ALL), "cummin": (lambda a: torch.cummin(a, 0)[0], [(5, 2)], ALL),
+    "logcumsumexp": (lambda a: torch.logcumsumexp(a, 1), [(2, 4)], BUT_NAN), "diff": (lambda a: torch.diff(a, 2), [(3, 4)], ALL),
+    "trapezoid": (torch.trapezoid, [(3, 4), (4,)], ALL), "cumulative_trapezoid": (lambda a: torch.cumulative_trapezoid(a, dx=0.5), [(3, 4)], ALL),
+    "normalize": (lambda a: F.normalize(a, dim=1), [(3, 4)], BUT_NAN), "cosine_similarity": (lambda a, b: F.cosine_similarity(a, b, 1), [(3, 4), (3, 4)], (PLAIN,)),
+    # sorting
+    "sort": (lambda a: torch.sort(a, 1)[0], [(3, 4)], ALL), "sort_down": (lambda a: torch.sort(a, 0, True)[0], [(5, 2)], (PLAIN,)),
+    "msort": (torch.msort, [(5, 2)], (PLAIN,)), "topk": (lambda a: torch.topk(a, 2, 1)[0], [(3, 4)], (PLAIN,)),
+    "kthvalue": (lambda a: torch.kthvalue(a, 2, 1)[0], [(3, 4)], (PLAIN,)), "median": (lambda a: torch.median(a, 1)[0], [(3, 4)], (PLAIN,)),
+    "median_all": (torch.median, [(3, 3)], (PLAIN,)), "nanmedian": (lambda a: torch.nanmedian(a, 1)[0], [(3, 5)], (PLAIN, HOLES)),
+    "mode": (lambda a: torch.mode(a, 1)[0], [(3, 4)], (PLAIN,)), "quantile": (lambda a: torch.quantile(a, 0.3, 1), [(3, 5)], ALL),
+    "quantile_mid": (lambda a: torch.quantile(a, 0.3, 1, interpolation="midpoint"), [(3, 5)], (PLAIN,)),
+    "quantile_low": (lambda a: torch.quantile(a, 0.3, 1, interpolation="lower"), [(3, 5)], (PLAIN,)),
+    "nanquantile": (lambda a: torch.nanquantile(a, 0.3, 1), [(3, 7)], (PLAIN, HOLES)),
+    # index
+    "gather": (lambda a, i: torch.gather(a, 1, i), [((3, 4), spread), ((2, 3), whole(0, 2, 2, 1, 0, 0))], None),
+    "take_along": (lambda a, i: torch.take_along_dim(a, i, 1), [((3, 4), spread), ((1, 3), whole(0, 2, 2))], None),
+    "index_select": (lambda a, i: torch.index_select(a, 0, i), [((3, 4), spread), ROWS_AT], None),
+    "take": (torch.take, [((3, 4), spread), ((2, 3), whole(0, 11, 11, 1, 0, 5))], None),
+    "masked_fill": (lambda a, m, v: torch.masked_fill(a, m, v), [((2, 3), spread), MASK, ((), spread)], None),
+    "masked_select": (torch.masked_select, [((2, 3), spread), MASK], None), "masked_select_wide": (torch.masked_select, [((2, 1), spread), ((3,), truth(1, 0, 1))], None),
+    "masked_scatter": (lambda a, m, s: a.masked_scatter(m, s), [((2, 3), spread), MASK, ((4,), spread)], None),
+    "scatter": (lambda x, i, s: torch.scatter(x, 1, i, s), [((2, 4), spread), ((2, 3), whole(0, 3, 1, 1, 2, 0)), ((2, 3), spread)], None),
+    "scatter_add": (lambda x, i, s: torch.scatter_add(x, 1, i, s), [((2, 3), spread), PLACES, ((2, 4), spread)], None),
+    "index_add": (lambda x, i, s: torch.index_add(x, 0, i, s), [((3, 2), spread), ROWS_AT, ((3, 2), spread)], None),
+    "index_copy": (lambda x, i, s: torch.index_copy(x, 0, i, s), [((4, 2), spread), ((2,), whole(3, 0)), ((2, 2), spread)], None),
+    "index_fill": (lambda x, i, v: torch.index_fill(x, 1, i, v), [((2, 4), spread), ((2,), whole(3, 0)), ((), spread)], None),
+    "put": (lambda x, i, s: x.put(i, s, accumulate=True), [((3, 4), spread), ((3,), whole(3, 11, 3)), ((3,), spread)], None),
+    "put_over": (lambda x, i, s: x.put(i, s), [((3, 4), spread), ((3,), whole(3, 11, 5)), ((3,), spread)], None),
+    # matrices
+    "matmul": (torch.matmul, [(2, 3), (3, 4)], ALL), "matmul_batch": (torch.matmul, [(2, 1, 3, 2), (4, 2, 3)], BUT_NAN),
+    "matmul_vector": (torch.matmul, [(3,), (2, 3, 4)], BUT_NAN), "matmul_shared": (torch.matmul, [(2, 5, 3), (3, 2)], BUT_NAN),
+    "dot": (torch.dot, [(5,), (5,)], BUT_NAN), "inner": (torch.inner, [(2, 3), (4, 3)], BUT_NAN), "outer": (torch.outer, [(2,), (3,)], BUT_NAN),
+    "mv": (torch.mv, [(2, 3), (3,)], BUT_NAN), "bmm": (torch.bmm, [(2, 2, 3), (2, 3, 2)], BUT_NAN),
+    "addmm": (lambda c, a, b: torch.addmm(c, a, b, beta=0.5, alpha=2), [(2,), (2, 3), (3, 2)], BUT_NAN),
+    "baddbmm": (lambda c, a, b: torch.baddbmm(c, a, b, beta=-1, alpha=3), [(2, 2, 2), (2, 2, 3), (2, 3, 2)], BUT_NAN),
+    "matrix_power": (lambda a: torch.matrix_power(a, 5), [(3, 3)], BUT_NAN), "matrix_power_m2": (lambda a: torch.matrix_power(a, -2), [((3, 3), strong)], None),
+    "tensordot": (lambda a, b: torch.tensordot(a, b, ([1, 2], [1, 0])), [(2, 3, 4), (4, 3, 2)], BUT_NAN),
+    "einsum_ij": (lambda a, b: torch.einsum("ij,jk->ki", a, b), [(2, 3), (3, 4)], BUT_NAN), "einsum_ii": (lambda a: torch.einsum("ii->i", a), [(3, 3)], BUT_NAN),
+    "einsum_3": (lambda a, b, c: torch.einsum("ij,jk,kl->il", a, b, c), [(2, 3), (3, 2), (2, 2)], BUT_NAN),
+    "einsum_dots": (lambda a, b: torch.einsum("...ij,...jk->...ik", a, b), [(2, 1, 3, 4), (5, 4, 2)], (PLAIN,)),
+    "kron": (torch.kron, [(2, 2), (3,)], BUT_NAN), "trace": (torch.trace, [(3, 4)], ALL),
+    "cross": (lambda a, b: torch.linalg.cross(a, b, dim=-1), [(2, 3), (1, 3)], BUT_NAN), "cdist_2": (lambda a, b: torch.cdist(a, b), [(3, 2), (4, 2)], BUT_NAN),
+    "cdist_1": (lambda a, b: torch.cdist(a, b, 1), [(3, 2), (4, 2)], BUT_NAN), "cdist_3": (lambda a, b: torch.cdist(a, b, 3), [(3, 2), (2, 2)], BUT_NAN),
+    "cdist_inf": (lambda a, b: torch.cdist(a, b, INF), [(3, 2), (2, 2)], (PLAIN,)),
+    "cholesky": (torch.linalg.cholesky, [((3, 3), definite)], None), "cholesky_upper": (lambda a: torch.linalg.cholesky(a, upper=True), [((2, 2, 2), definite)], None),
+    "cholesky_solve": (lambda b, a: torch.cholesky_solve(b, torch.tril(a)), [((3, 2), spread), ((3, 3), lower)], None),
+    "triangular_solve": (lambda a, b: torch.linalg.solve_triangular(a, b, upper=False), [((3, 3), lower), ((3, 2), spread)], None),
+    "triangular_unit": (lambda a, b: torch.linalg.solve_triangular(a, b, upper=True, unitriangular=True), [((2, 3, 3), strong), ((3, 1), spread)], None),
+    "det": (torch.det, [((3, 3), strong)], None), "det_batch": (torch.det, [((2, 2, 2), strong)], None), "slogdet": (lambda a: torch.slogdet(a)[1], [((3, 3), strong)], None),
+    "logdet": (torch.logdet, [((3, 3), definite)], None), "inv": (torch.linalg.inv, [((2, 3, 3), strong)], None),
+    "solve": (torch.linalg.solve, [((3, 3), strong), ((3, 2), spread)], None), "solve_vector": (torch.linalg.solve, [((3, 3), strong), ((3,), spread)], None),
+}
+for name_, p_ in norms.items():
+    BACKWARD["norm_" + name_] = (lambda a, p=p_: torch.linalg.vector_norm(a, p, 1), [(3, 4)], (PLAIN,) if p_ < 0 and p_ > -INF else BUT_NAN)
+for how_, of_index in (("sum", None), ("prod", "prod"), ("mean", "mean"), ("amax", "amax"), ("amin", "amin")):
+    for self_ in (True, False):
+        if self_ or how_ not in ("amax", "amin"):
+            BACKWARD[f"scatter_{how_}_{int(self_)}"] = (reduced(how_, self_), [(2, 3), PLACES, (2, 4)], BUT_NAN)
+            if of_index:
+                BACKWARD[f"index_{how_}_{int(self_)}"] = (by_index(how_, self_), [(3, 2), ROWS_AT, (3, 2)], BUT_NAN)
+
+
+def backward_case(name, f, x):
+    global cases
+    x = [torch.from_numpy(np.array(v, order="C")) for v in x]
+    for v in x:
+        v.requires_grad_(v.dtype.is_floating_point)
+    y = f(*x)
+    up = t(values("f64", -1, 1, int(np.prod(y.shape))).reshape(y.shape))
+    wanted = [v for v in x if v.requires_grad]
+    found = iter(torch.autograd.grad(y, wanted, up))
+    for letter, of_gradient, v in zip(LETTERS, OF_GRADIENTS, x):
+        put(f"backward/{name}/{letter}", v.detach().numpy(), {torch.float64: "f64", torch.int64: "i64", torch.bool: "bool"}[v.dtype])
+        if v.requires_grad:
+            put(f"backward/{name}/{of_gradient}", next(found).numpy(), "f64")
+    put(f"backward/{name}/u", up.numpy(), "f64")
+    put(f"backward/{name}/out", y.detach().numpy(), "f64")
+    cases += 1
+
+
+def backwards():
+    for name, (f, operands, variants) in BACKWARD.items():
+        for variant in variants or ("given",):
+            given_too = [o if len(o) == 2 and callable(o[1]) else (o, KINDS[variant]) for o in operands]
+            backward_case(f"{name}/{variant}", f, [make(shape) for shape, make in given_too])
+
+
 def start():
     """A new file, whose numbers do not depend on the one before."""
     global entries, blobs, offset, cases, rng
@@ -615,3 +844,6 @@ write(os.path.join(FOLDER, "reference.safetensors"))
 start()
 sorts()
 write(os.path.join(FOLDER, "sort.safetensors"))
+start()
+backwards()
+write(os.path.join(FOLDER, "backward.safetensors"))
