@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "bones.h"
 
+#include "base/alloc.h"
+
 #include <dirent.h>
 #include <signal.h>
 
@@ -141,7 +143,7 @@ START_TEST(a_file_is_plain_safetensors_with_names_that_speak)
 }
 END_TEST
 
-START_TEST(the_model_alone_can_be_taken_out_of_a_training)
+START_TEST(C88_the_model_alone_of_a_training_on_a_device_loads_on_host)
 {
     training t;
     begin(&t, 1);
@@ -262,6 +264,30 @@ START_TEST(a_checkpoint_cut_short_is_refused)
 }
 END_TEST
 
+START_TEST(wherever_an_allocation_fails_a_load_is_whole_or_not_at_all)
+{
+    TN_SKIP_IF(!test_is("host"), "the same on every device");
+    training t, other;
+    begin(&t, 1);
+    step(&t);
+    ck_ok(tn_save_checkpoint(path, &t.state));
+    for (int64_t n = 1; n < 400; n++) {
+        begin(&other, 2);
+        tn_tensor *before = ck_made(tn_clone(other.list[0]));
+        tn__alloc_fail_after(n, 0);
+        const tn_status status = tn_load_checkpoint(path, &other.state);
+        tn__alloc_fail_after(0, 0);
+        ck_assert_msg(status == TN_OK || status == TN_MEMORY, "%d: %s, %s", (int)n, tn_status_name(status), tn_last_error());
+        ck_same(other.list[0], status == TN_OK ? t.list[0] : before);
+        ck_assert_int_eq(other.state.step, status == TN_OK);
+        ck_assert_int_eq(tn_optimizer_state_count(other.optimizer), status == TN_OK ? 17 : 8);
+        tn_clear_error();
+        end(&other);
+    }
+    end(&t);
+}
+END_TEST
+
 /* ---- kill -9 ---- */
 
 enum { KILLS = 50, ELEMENTS = 200000 };
@@ -274,9 +300,9 @@ static void fill(tn_training_state *s, tn_tensor **list, int64_t number)
     *s = (tn_training_state){.names = two, .tensors = list, .count = 2, .step = number};
 }
 
-static void write_for_ever(int64_t number)
+static void write_from(int64_t number, int64_t count)
 {
-    for (;; number++) {
+    for (const int64_t end = number + count; number < end; number++) {
         tn_tensor *list[2];
         tn_training_state s;
         const tn_scope scope = tn_scope_push();
@@ -284,6 +310,19 @@ static void write_for_ever(int64_t number)
         if (tn_save_checkpoint(path, &s) != TN_OK) _exit(1);
         (void)tn_scope_pop(scope);
     }
+    _exit(0);
+}
+
+/* Seconds in which a child writes one checkpoint. */
+static double time_of_one(void)
+{
+    int status = 1;
+    const double begun = tn__seconds();
+    const pid_t child = fork();
+    if (child == 0) write_from(1, 1);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    return tn__seconds() - begun;
 }
 
 /* The checkpoint that is there, whole. */
@@ -308,17 +347,12 @@ START_TEST(whoever_is_killed_while_writing_leaves_a_whole_checkpoint)
 {
     TN_SKIP_IF(!test_is("host"), "a forked child has no OpenCL");
     test_random random = {test_seed(1)};
-    tn_tensor *list[2];
-    tn_training_state s;
     int64_t last = 1;
-    fill(&s, list, last);
-    const double begin_of = tn__seconds();
-    ck_ok(tn_save_checkpoint(path, &s));
-    const double takes = tn__seconds() - begin_of;
+    const double takes = time_of_one();
     for (int i = 0; i < KILLS; i++) {
         int status = 0;
         const pid_t child = fork();
-        if (child == 0) write_for_ever(last + 1);
+        if (child == 0) write_from(last + 1, INT32_MAX);
         usleep((useconds_t)(3e6 * takes * test_unit(&random)));
         kill(child, SIGKILL);
         ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -332,7 +366,7 @@ START_TEST(whoever_is_killed_while_writing_leaves_a_whole_checkpoint)
 END_TEST
 
 TEST_MAIN("checkpoint", set_up, tear_down, a_training_goes_on_from_a_checkpoint_bit_for_bit,
-          a_file_is_plain_safetensors_with_names_that_speak, the_model_alone_can_be_taken_out_of_a_training,
+          a_file_is_plain_safetensors_with_names_that_speak, C88_the_model_alone_of_a_training_on_a_device_loads_on_host,
           views_and_integers_are_loaded_too, everything_that_does_not_fit_is_listed_and_nothing_is_set,
           an_optimizer_of_another_kind_does_not_fit, files_that_are_no_checkpoints_are_told, a_checkpoint_cut_short_is_refused,
-          whoever_is_killed_while_writing_leaves_a_whole_checkpoint)
+          wherever_an_allocation_fails_a_load_is_whole_or_not_at_all, whoever_is_killed_while_writing_leaves_a_whole_checkpoint)

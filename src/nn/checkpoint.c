@@ -2,10 +2,10 @@
  * What is a number in memory is a 0-d tensor in the file; saving and loading go through the same list of them. */
 #include "nn/optimizer.h"
 #include "nn/training.h"
+#include "nn/within.h"
 #include "base/alloc.h"
 #include "io/format.h"
 #include <string.h>
-#include <tenon/autograd.h>
 #include <tenon/checkpoint.h>
 
 /* ---- a list of names, and what they name ---- */
@@ -187,14 +187,14 @@ tn_status tn_save_checkpoint(const char *path, const tn_training_state *s)
     TN__TRY(check_state("save_checkpoint", path, s));
     entries e = {0};
     numbers n = {0};
-    const tn_scope scope = tn_scope_push();
-    tn_status status = copy_numbers(s, &n);
+    tn_scope scope;
+    tn_status status = tn__enter(&scope);
+    if (status == TN_OK) status = copy_numbers(s, &n);
     if (status == TN_OK) status = list_all(&e, s, &n);
     if (status == TN_OK) status = write_entries(path, &e);
-    const tn_status popped = tn_scope_pop(scope);
     free_entries(&e);
     free_numbers(&n);
-    return status == TN_OK ? popped : status;
+    return tn__exit(scope, status);
 }
 
 /* ---- loading: all is read and compared before anything is set ---- */
@@ -331,14 +331,15 @@ tn_status tn_load_checkpoint(const char *path, tn_training_state *s)
     numbers n = {0};
     tn_tensor **values = tn__zalloc((size_t)s->count * sizeof *values);
     tn__loaded *loaded = tn__zalloc((size_t)s->optimizer_count * sizeof *loaded);
-    const tn_scope scope = tn_scope_push_no_grad();
-    const tn_status status = values && loaded ? load(archive, s, &e, &n, values, loaded) : TN_MEMORY;
-    const tn_status popped = tn_scope_pop(scope);
+    tn_scope scope;
+    tn_status status = tn__enter(&scope);
+    if (!values || !loaded) status = TN_MEMORY;
+    if (status == TN_OK) status = load(archive, s, &e, &n, values, loaded);
     for (int i = 0; loaded && i < s->optimizer_count; i++) tn__loaded_free(s->optimizers[i], &loaded[i]);
     tn__free(loaded);
     tn__free(values);
     free_entries(&e);
     free_numbers(&n);
     tn_archive_close(archive);
-    return status == TN_OK ? popped : status;
+    return tn__exit(scope, status);
 }

@@ -1,9 +1,9 @@
 /* Clipping: gradients as expressions of the old ones. */
 #include "nn/gradients.h"
+#include "nn/within.h"
 #include "base/alloc.h"
 #include "device/device.h"
 #include <math.h>
-#include <tenon/autograd.h>
 #include <tenon/optim.h>
 #include <tenon/ops.h>
 
@@ -82,16 +82,16 @@ tn_status tn_clip_grad_norm(tn_tensor *const *list, int count, double max_norm, 
     if (total) *total = NULL;
     if (!(max_norm >= 0)) return tn__fail(TN_ARGUMENT, "clip_grad_norm: max_norm is %g; 0 or more", max_norm);
     if (!(p > 0)) return tn__fail(TN_ARGUMENT, "clip_grad_norm: p is %g; above 0, or INFINITY", p);
-    tn__gradients g;
+    tn__gradients g = {0};
     tn_tensor *norm = NULL;
-    const tn_scope scope = tn_scope_push_no_grad();
-    tn_status status = tn__gradients_of("clip_grad_norm", list, count, &g);
+    tn_scope scope;
+    tn_status status = tn__enter(&scope);
+    if (status == TN_OK) status = tn__gradients_of("clip_grad_norm", list, count, &g);
     if (status == TN_OK && !(norm = norm_of(&g, p))) status = tn_last_status();
     if (status == TN_OK) status = clip_to(&g, max_norm, norm);
     tn__gradients_free(&g);
     if (status == TN_OK && total) *total = tn_keep(norm);
-    const tn_status popped = tn_scope_pop(scope);
-    return status == TN_OK ? popped : status;
+    return tn__exit(scope, status);
 }
 
 /* ---- by value ---- */
@@ -99,12 +99,12 @@ tn_status tn_clip_grad_norm(tn_tensor *const *list, int count, double max_norm, 
 tn_status tn_clip_grad_value(tn_tensor *const *list, int count, double bound)
 {
     if (!(bound >= 0)) return tn__fail(TN_ARGUMENT, "clip_grad_value: bound is %g; 0 or more", bound);
-    tn__gradients g;
-    const tn_scope scope = tn_scope_push_no_grad();
-    tn_status status = tn__gradients_of("clip_grad_value", list, count, &g);
+    tn__gradients g = {0};
+    tn_scope scope;
+    tn_status status = tn__enter(&scope);
+    if (status == TN_OK) status = tn__gradients_of("clip_grad_value", list, count, &g);
     for (int i = 0; i < g.count && status == TN_OK; i++)
         status = tn_set_grad(g.of[i], tn_clamp(g.list[i], tn_float(-bound), tn_float(bound)));
     tn__gradients_free(&g);
-    const tn_status popped = tn_scope_pop(scope);
-    return status == TN_OK ? popped : status;
+    return tn__exit(scope, status);
 }

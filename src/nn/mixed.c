@@ -2,9 +2,9 @@
 #include "nn/gradients.h"
 #include "nn/optimizer.h"
 #include "nn/training.h"
+#include "nn/within.h"
 #include "base/alloc.h"
 #include <math.h>
-#include <tenon/autograd.h>
 #include <tenon/ops.h>
 
 struct tn_grad_scaler {
@@ -92,13 +92,13 @@ static tn_status gradients_of(const tn_optimizer *o, const char *function, tn__g
 static tn_status inspect(tn_grad_scaler *s, const tn_optimizer *o, const char *function, bool divide, bool *finite)
 {
     tn__gradients g = {0};
-    const tn_scope scope = tn_scope_push_no_grad();
-    tn_status status = gradients_of(o, function, &g);
+    tn_scope scope;
+    tn_status status = tn__enter(&scope);
+    if (status == TN_OK) status = gradients_of(o, function, &g);
     if (status == TN_OK) status = all_finite(&g, finite);
     if (status == TN_OK && divide) status = tn__gradients_scale(&g, tn_float(1 / s->state.scale));
     tn__gradients_free(&g);
-    const tn_status popped = tn_scope_pop(scope);
-    return status == TN_OK ? popped : status;
+    return tn__exit(scope, status);
 }
 
 /* ---- steps ---- */

@@ -1,10 +1,10 @@
 /* Optimizers: their life, groups, and the step as a whole. */
 #include "nn/optimizer.h"
+#include "nn/within.h"
 #include "base/alloc.h"
 #include "core/scope.h"
 #include <math.h>
 #include <string.h>
-#include <tenon/autograd.h>
 
 const char *const tn__optimizer_names[TN__OPTIMIZERS] = {
 #define OPTIMIZER(id, name) #name,
@@ -116,11 +116,6 @@ void tn_optimizer_release(tn_optimizer *o)
 
 /* ---- the step ---- */
 
-tn_tensor *tn__optimizer_gradient(const tn_optimizer *o, int i)
-{
-    return tn_grad_of(o->list[i].tensor);
-}
-
 tn_status tn__optimizer_without_gradient(const tn_optimizer *o, const char *function)
 {
     return tn__fail(TN_ARGUMENT, "%s: none of %d parameters has a gradient; tn_backward gives them", function, o->count);
@@ -138,7 +133,7 @@ static tn_status record(tn_optimizer *o, double factor, step *s)
 {
     for (int i = 0; i < o->count; i++) {
         tn__update *u = &s->updates[s->count];
-        *u = (tn__update){.of = &o->list[i], .gradient = tn__optimizer_gradient(o, i)};
+        *u = (tn__update){.of = &o->list[i], .gradient = tn_grad_of(o->list[i].tensor)};
         if (!u->gradient) return tn_last_status();
         if (u->gradient == TN_NONE) continue;
         TN__TRY(tn__update_record(u, o, factor));
@@ -176,14 +171,15 @@ tn_status tn__optimizer_step(tn_optimizer *o, double factor)
 {
     step s = {.updates = tn__alloc((size_t)o->count * sizeof *s.updates),
               .values = tn__alloc((size_t)o->count * (TN__STATES + 2) * sizeof *s.values)};
-    const tn_scope scope = tn_scope_push_no_grad();
-    tn_status status = s.updates && s.values ? record(o, factor, &s) : TN_MEMORY;
+    tn_scope scope;
+    tn_status status = tn__enter(&scope);
+    if (!s.updates || !s.values) status = TN_MEMORY;
+    if (status == TN_OK) status = record(o, factor, &s);
     if (status == TN_OK) status = tn_realize(s.values, s.values_count);
     if (status == TN_OK) status = put(&s);
-    const tn_status popped = tn_scope_pop(scope);
     tn__free(s.updates);
     tn__free(s.values);
-    return status == TN_OK ? popped : status;
+    return tn__exit(scope, status);
 }
 
 tn_status tn_optimizer_step(tn_optimizer *o)

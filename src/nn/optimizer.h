@@ -54,8 +54,6 @@ extern const char *const tn__optimizer_names[TN__OPTIMIZERS];
 tn_optimizer *tn__optimizer_retain(tn_optimizer *optimizer);
 /* tn_optimizer_step with the gradients times a factor. */
 tn_status tn__optimizer_step(tn_optimizer *optimizer, double factor);
-/* The gradient of parameter i, a new handle; TN_NONE: it has none. */
-tn_tensor *tn__optimizer_gradient(const tn_optimizer *optimizer, int i);
 tn_status tn__optimizer_without_gradient(const tn_optimizer *optimizer, const char *function);
 
 /* ---- optimizer_options.c ---- */

@@ -1,5 +1,6 @@
 /* What optimizers keep, as named tensors, and back. */
 #include "nn/optimizer.h"
+#include "nn/within.h"
 #include "nn/problems.h"
 #include "base/alloc.h"
 #include "base/map.h"
@@ -106,39 +107,45 @@ static tn_tensor *find(loading *l, const char *name)
     return l->values[place - 1];
 }
 
-/* The one number of an entry; false when it is not there, or no number. */
-static bool find_number(loading *l, const char *name, double *value)
+/* The one number of an entry; *there tells whether there is one. */
+static tn_status find_number(loading *l, const char *name, double *value, bool *there)
 {
     tn_tensor *x = find(l, name);
-    if (!x) return false;
-    if (x->numel == 1) return tn_item(x, value) == TN_OK;
+    *there = x != NULL;
+    if (!x) return TN_OK;
+    if (x->numel == 1) return tn_item(x, value);
     tn__problem(l->problems, "\"%s\" is %s, a number belongs there", name, tn__shape_text(x->ndim, x->dim));
-    return true;
+    return TN_OK;
 }
 
-static void load_group(loading *l, int g)
+static tn_status load_group(loading *l, int g)
 {
     char name[64];
-    double value = 0;
     for (int n = 0; n < NUMBERS; n++) {
+        double value = 0;
+        bool there;
         if (!has_number(l->optimizer, n)) continue;
         snprintf(name, sizeof name, "group.%d.%s", g, number_name(n));
-        if (find_number(l, name, &value))
-            set_number(&l->to->groups[g], n, value);
-        else
-            tn__problem(l->problems, "\"%s\" is missing", name);
+        TN__TRY(find_number(l, name, &value, &there));
+        if (!there) tn__problem(l->problems, "\"%s\" is missing", name);
+        set_number(&l->to->groups[g], n, value);
     }
+    tn__group *group = &l->to->groups[g];
+    return l->problems->count == 0 ? tn__options_resolve(l->optimizer->kind, group->lr, &group->options) : TN_OK;
 }
 
-/* A copy of x as it is kept for t; beyond all scopes. */
-static tn_tensor *taken(const tn__trained *t, tn_tensor *x)
+/* Makes *to a copy of x as it is kept for t; beyond all scopes. */
+static tn_status take(const tn__trained *t, tn_tensor *x, tn_tensor **to)
 {
-    const tn_scope scope = tn_scope_push();
-    tn_tensor *y = tn_cast(tn_to(x, tn_device_of(t->tensor)), tn__state_dtype(t->tensor->dtype));
+    tn_scope scope;
+    tn_status status = tn__enter(&scope);
+    tn_tensor *y = status == TN_OK ? tn_cast(tn_to(x, tn_device_of(t->tensor)), tn__state_dtype(t->tensor->dtype)) : NULL;
     if (y && y->storage == x->storage) y = tn_clone(y);
-    if (y) tn_retain(y);
-    (void)tn_scope_pop(scope);
-    return y;
+    if (y)
+        *to = tn_retain(y);
+    else if (status == TN_OK)
+        status = tn_last_status();
+    return tn__exit(scope, status);
 }
 
 static tn_status load_state(loading *l, int i, int state)
@@ -157,18 +164,18 @@ static tn_status load_state(loading *l, int i, int state)
                     tn__shape_text(own.ndim, own.dim), tn_dtype_name(of->dtype), tn__shape_text(want.ndim, want.dim));
         return TN_OK;
     }
-    t->state[state] = taken(t, x);
-    return t->state[state] ? TN_OK : tn_last_status();
+    return take(t, x, &t->state[state]);
 }
 
 static tn_status load_parameter(loading *l, int i)
 {
     char name[64];
     double steps = 0;
+    bool there;
     tn__trained *t = &l->to->list[i];
     const tn_optimizer_options *options = &l->to->groups[t->group].options;
     snprintf(name, sizeof name, "%d.step", i);
-    if (!find_number(l, name, &steps)) return TN_OK;
+    TN__TRY(find_number(l, name, &steps, &there));
     t->steps = (int64_t)steps;
     for (int s = 0; s < TN__STATES && steps > 0; s++)
         if (tn__state_kept(l->optimizer->kind, options, t->tensor->dtype, s)) TN__TRY(load_state(l, i, s));
@@ -188,7 +195,7 @@ static tn_status start(loading *l, int count)
 {
     const tn_optimizer *o = l->optimizer;
     *l->to = (tn__loaded){.groups = tn__alloc((size_t)o->groups_count * sizeof *o->groups),
-                          .list = tn__alloc((size_t)o->count * sizeof *o->list)};
+                          .list = tn__zalloc((size_t)o->count * sizeof *o->list)};
     l->by_name = tn__map_new();
     l->seen = tn__zalloc((size_t)count * sizeof *l->seen);
     if (!l->to->groups || !l->to->list || !l->by_name || !l->seen) return TN_MEMORY;
@@ -203,7 +210,7 @@ tn_status tn__optimizer_prepare(const tn_optimizer *o, const char *const *names,
     loading l = {.optimizer = o, .values = values, .to = to, .problems = problems};
     tn_status status = start(&l, count);
     if (status == TN_OK) status = index_names(&l, names, count);
-    for (int g = 0; g < o->groups_count && status == TN_OK; g++) load_group(&l, g);
+    for (int g = 0; g < o->groups_count && status == TN_OK; g++) status = load_group(&l, g);
     for (int i = 0; i < o->count && status == TN_OK; i++) status = load_parameter(&l, i);
     for (int i = 0; i < count && status == TN_OK; i++)
         if (!l.seen[i]) tn__problem(problems, "\"%s\" is unknown", names[i]);
