@@ -16,7 +16,9 @@ tn_status tn_set_requires_grad(tn_tensor *x, bool required)
     if (!v && !required) return TN_OK;
     if (v && v->history)
         return required ? TN_OK
-                        : tn__fail(TN_ARGUMENT, "set_requires_grad: x %s was computed from something that requires a gradient; tn_detach gives its values alone",
+                        : tn__fail(TN_ARGUMENT,
+                                   "set_requires_grad: x %s was computed from something that requires a gradient; tn_detach gives "
+                                   "its values alone",
                                    tn__shape_text(x->ndim, x->dim));
     if (!v) v = tn__variable_make(x);
     if (!v) return TN_MEMORY;
@@ -66,7 +68,8 @@ static tn_status fits(const tn_tensor *x, const tn_tensor *g)
 {
     const tn_shape own = tn__tensor_shape(x), shape = tn__tensor_shape(g);
     if (!tn__shape_equal(&own, &shape))
-        return tn__fail(TN_SHAPE, "set_grad: a gradient %s for x %s", tn__shape_text(g->ndim, g->dim), tn__shape_text(x->ndim, x->dim));
+        return tn__fail(TN_SHAPE, "set_grad: a gradient %s for x %s", tn__shape_text(g->ndim, g->dim),
+                        tn__shape_text(x->ndim, x->dim));
     if (x->dtype != g->dtype)
         return tn__fail(TN_DTYPE, "set_grad: a gradient of %s for x of %s", tn_dtype_name(g->dtype), tn_dtype_name(x->dtype));
     if (tn__tensor_device(x) != tn__tensor_device(g))
@@ -79,6 +82,9 @@ tn_status tn_set_grad(tn_tensor *x, tn_tensor *gradient)
     TN__TRY(tn__tensor_check(x, "set_grad", "x"));
     if (!gradient) return tn__fail_null("set_grad", "gradient");
     if (gradient == TN_NONE) return tn_zero_grad(&x, 1);
+    if (!tn_dtype_is_float(x->dtype))
+        return tn__fail(TN_DTYPE, "set_grad: x %s of %s; only floats have gradients", tn__shape_text(x->ndim, x->dim),
+                        tn_dtype_name(x->dtype));
     TN__TRY(fits(x, gradient));
     tn__autograd_start();
     tn__variable *v = tn__variable_make(x);
@@ -127,8 +133,8 @@ int tn_add_grad_hook(tn_tensor *x, tn_grad_hook *hook, void *user)
     if (!hook) return (void)tn__fail_null("add_grad_hook", "hook"), 0;
     tn__grad_watcher *w = tn__zalloc(sizeof *w), **end = &tn__variable_of(x)->watchers;
     if (!w) return 0;
-    w->number = 1;
-    for (; *end; end = &(*end)->next) w->number = (*end)->number + 1;
+    w->number = ++tn__variable_of(x)->numbered;
+    while (*end) end = &(*end)->next;
     w->hook = hook;
     w->user = user;
     *end = w;

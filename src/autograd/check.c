@@ -1,6 +1,7 @@
 /* Checks: results that are NaN, and gradients against differences. */
 #include "autograd/variable.h"
 #include "base/alloc.h"
+#include "core/scope.h"
 #include <math.h>
 #include <tenon/ops.h>
 
@@ -50,54 +51,35 @@ tn_status tn__check_nan(const char *name, tn_tensor *const *operands, int count,
 typedef struct check {
     tn_function *function;
     void *user;
-    tn_tensor *const *inputs;
+    tn_tensor **inputs; /* row-major copies: leaves */
     int count;
-    tn_tensor *weight; /* of the result's elements, so that none hides another */
+    tn_tensor *weight;       /* of the result's elements, so that none hides another */
+    uint64_t seed, position; /* the same random numbers in each evaluation */
     tn_gradcheck_options options;
 } check;
 
 /* Σ weight · function(inputs) */
 static tn_tensor *weighted(check *c)
 {
+    tn_set_random_state(c->seed, c->position);
     tn_tensor *y = c->function(c->inputs, c->count, c->user);
-    if (!y) return NULL;
-    if (!c->weight) {
-        uint64_t seed, position;
-        tn_random_state(&seed, &position);
-        tn_seed(1);
-        c->weight = tn_rand(y->dtype, tn__tensor_shape(y), tn_device_of(y));
-        tn_set_random_state(seed, position);
-    }
+    if (!y) return (void)tn__fail_null("gradcheck", "what function gave"), NULL;
+    if (!c->weight) c->weight = tn_rand(y->dtype, tn__tensor_shape(y), tn_device_of(y));
     return tn_sum(tn_mul(y, c->weight), TN_ALL_AXES, false);
 }
 
 static tn_status value_of(check *c, double *value)
 {
-    const tn_scope scope = tn_scope_push();
-    const bool before = tn_set_grad_enabled(false);
-    const tn_status status = tn_item(weighted(c), value);
-    (void)tn_set_grad_enabled(before);
-    const tn_status inside = tn_scope_pop(scope);
+    const tn_scope scope = tn_scope_push_no_grad();
+    if (scope.depth < 0) return TN_MEMORY;
+    const tn_status status = tn_item(weighted(c), value), inside = tn_scope_pop(scope);
     return status != TN_OK ? status : inside;
 }
 
-/* The input's elements in its memory order of rows. */
 static tn_status put(tn_tensor *x, int64_t i, double value)
 {
     const tn_scope scope = tn_scope_push();
-    const bool before = tn_set_grad_enabled(false);
-    tn_tensor *flat = tn_reshape(x, TN_SHAPE(-1)), *at = NULL;
-    if (flat && flat->storage == x->storage)
-        at = tn_select(flat, 0, i);
-    else { /* its strides have no flat view */
-        at = tn_detach(x);
-        for (int a = x->ndim - 1; at && a >= 0; a--) {
-            at = tn_select(at, a, i % x->dim[a]);
-            i /= x->dim[a];
-        }
-    }
-    const tn_status status = at ? tn_assign(at, tn_float(value)) : tn_last_status();
-    (void)tn_set_grad_enabled(before);
+    const tn_status status = tn_assign(tn_select(tn_reshape(tn_detach(x), TN_SHAPE(-1)), 0, i), tn_float(value));
     const tn_status inside = tn_scope_pop(scope);
     return status != TN_OK ? status : inside;
 }
@@ -123,35 +105,46 @@ static tn_status check_input(check *c, int which, tn_tensor *gradient)
 {
     tn_tensor *input = c->inputs[which];
     if (gradient == TN_NONE) gradient = tn_zeros(input->dtype, tn__tensor_shape(input), tn_device_of(input));
-    tn_tensor *const wide[2] = {tn_cast(tn_detach(input), TN_F64), tn_cast(gradient, TN_F64)};
+    tn_tensor *const wide[2] = {tn_cast(tn_host(tn_detach(input)), TN_F64), tn_cast(tn_host(gradient), TN_F64)};
     const size_t n = (size_t)input->numel;
     double *numbers = tn__alloc(2 * n * sizeof *numbers);
     tn_status status = numbers ? TN_OK : TN_MEMORY;
-    for (int k = 0; k < 2 && status == TN_OK; k++) status = tn_read(tn_to(wide[k], "host"), numbers + (size_t)k * n, n * sizeof *numbers);
+    for (int k = 0; k < 2 && status == TN_OK; k++) status = tn_read(wide[k], numbers + (size_t)k * n, n * sizeof *numbers);
     for (size_t i = 0; i < n && status == TN_OK; i++) status = check_element(c, which, (int64_t)i, numbers[i], numbers[n + i]);
     tn__free(numbers);
     return status;
 }
 
-static tn_status gradcheck(check *c)
+/* Inputs that are the caller's are not touched. */
+static tn_status copy_inputs(check *c, tn_tensor *const *inputs, tn_tensor **wanted, int *count)
 {
-    tn_tensor *y = weighted(c), **wanted = tn__zalloc((size_t)c->count * 2 * sizeof *wanted), **g = wanted + c->count;
+    for (int i = 0; i < c->count; i++) {
+        c->inputs[i] = tn_contiguous(tn_clone(tn_detach(inputs[i])));
+        if (!c->inputs[i]) return tn_last_status();
+        if (!tn_requires_grad(inputs[i])) continue;
+        TN__TRY(tn_set_requires_grad(c->inputs[i], true));
+        wanted[(*count)++] = c->inputs[i];
+    }
+    return *count > 0 ? TN_OK : tn__fail(TN_ARGUMENT, "gradcheck: none of %d inputs requires a gradient", c->count);
+}
+
+static tn_status gradcheck(check *c, tn_tensor *const *inputs)
+{
+    tn_tensor **wanted = c->inputs + c->count, **g = wanted + c->count;
     int count = 0;
-    tn_status status = y && wanted ? TN_OK : tn_last_status();
-    for (int i = 0; i < c->count && status == TN_OK; i++)
-        if (tn_requires_grad(c->inputs[i])) wanted[count++] = c->inputs[i];
-    if (status == TN_OK) status = tn_grad(&y, NULL, 1, wanted, count, g, &(tn_backward_options){.unused = true});
-    for (int i = 0, k = 0; i < c->count && status == TN_OK; i++)
-        if (tn_requires_grad(c->inputs[i])) status = check_input(c, i, g[k++]);
-    tn__free(wanted);
-    return status;
+    TN__TRY(copy_inputs(c, inputs, wanted, &count));
+    tn_tensor *y = weighted(c);
+    TN__TRY(tn_grad(&y, NULL, 1, wanted, count, g, &(tn_backward_options){.unused = true}));
+    for (int i = 0; i < c->count; i++)
+        if (tn_requires_grad(c->inputs[i])) TN__TRY(check_input(c, i, *g++));
+    return TN_OK;
 }
 
 tn_status tn_gradcheck(tn_function *function, tn_tensor *const *inputs, int count, void *user, const tn_gradcheck_options *options)
 {
     if (!function) return tn__fail_null("gradcheck", "function");
     if (!inputs) return tn__fail_null("gradcheck", "inputs");
-    check c = {.function = function, .user = user, .inputs = inputs, .count = count};
+    check c = {.function = function, .user = user, .count = count < 0 ? 0 : count};
     if (options) c.options = *options;
     bool wide = true;
     for (int i = 0; i < count; i++) {
@@ -163,7 +156,13 @@ tn_status tn_gradcheck(tn_function *function, tn_tensor *const *inputs, int coun
         c.options.absolute = wide ? 1e-5 : 1e-2;
         c.options.relative = wide ? 1e-3 : 1e-2;
     }
-    const tn_scope scope = tn_scope_push();
-    const tn_status status = gradcheck(&c), inside = tn_scope_pop(scope);
+    c.inputs = tn__zalloc(3 * (size_t)c.count * sizeof *c.inputs);
+    if (!c.inputs) return TN_MEMORY;
+    tn_random_state(&c.seed, &c.position);
+    const tn_scope scope = tn__scope_push_grad(true);
+    const tn_status status = scope.depth < 0 ? TN_MEMORY : gradcheck(&c, inputs);
+    const tn_status inside = scope.depth < 0 ? TN_OK : tn_scope_pop(scope);
+    tn_set_random_state(c.seed, c.position);
+    tn__free(c.inputs);
     return status != TN_OK ? status : inside;
 }

@@ -30,13 +30,13 @@ static void drop_history(work *w, tn__history *h)
     w->histories = h;
 }
 
-/* A handle of autograd's own: its variable is dropped with the others. */
+/* A handle of autograd's own, in no scope: its variable is dropped with the others. */
 static void drop_tensor(work *w, tn_tensor *x)
 {
     if (!x) return;
     drop_variable(w, x->gradient);
     x->gradient = NULL;
-    tn_release(x);
+    tn__tensor_unref(x);
 }
 
 static void forget_saved(work *w, tn__history *h)
@@ -66,7 +66,6 @@ static void free_history(work *w, tn__history *h)
 {
     forget_saved(w, h);
     for (int i = 0; i < h->count; i++) drop_variable(w, h->from[i]);
-    if (h->free_attributes) h->free_attributes(h->attributes);
     tn__free(h);
 }
 
@@ -108,7 +107,7 @@ static void free_slot(void *variable)
 
 /* ---- making ---- */
 
-tn__variable *tn__variable_new(void)
+static tn__variable *variable_new(void)
 {
     tn__variable *v = tn__zalloc(sizeof *v);
     if (v) atomic_init(&v->references, 1);
@@ -117,19 +116,31 @@ tn__variable *tn__variable_new(void)
 
 tn__variable *tn__variable_make(tn_tensor *x)
 {
-    if (!x->gradient) x->gradient = tn__variable_new();
+    if (!x->gradient) x->gradient = variable_new();
     return x->gradient;
 }
 
-static tn__variable *retain(tn__variable *v)
+tn__variable *tn__variable_retain(tn__variable *v)
 {
     if (v) atomic_fetch_add_explicit(&v->references, 1, memory_order_relaxed);
     return v;
 }
 
+tn__variable *tn__history_result(tn__history *h, int result)
+{
+    tn__lock(&lock);
+    tn__variable *v = h->made[result];
+    int seen = v ? atomic_load(&v->references) : 0;
+    while (seen > 0 && !atomic_compare_exchange_weak(&v->references, &seen, seen + 1)) {
+    }
+    tn__unlock(&lock);
+    return seen > 0 ? v : NULL;
+}
+
 static tn__signature signature_of(const tn_tensor *x, bool wanted)
 {
-    return (tn__signature){tn__tensor_shape(x), x->dtype, tn__tensor_device(x), wanted};
+    const bool turned = x->ndim > 1 && x->stride[x->ndim - 2] < x->stride[x->ndim - 1];
+    return (tn__signature){tn__tensor_shape(x), x->dtype, tn__tensor_device(x), wanted, turned};
 }
 
 /* Does a gradient flow into x? */
@@ -142,7 +153,7 @@ static bool takes_part(const tn_tensor *x)
 static tn__history *history_new(const tn__derivative *d, int count, int results)
 {
     const size_t n = (size_t)count, m = (size_t)results;
-    const size_t size = sizeof(tn__history) + (n + m) * (sizeof(tn__signature) + sizeof(tn__variable *) + sizeof(tn__saved));
+    const size_t size = sizeof(tn__history) + n * sizeof(tn__signature) + (n + m) * (sizeof(tn__variable *) + sizeof(tn__saved));
     tn__history *h = tn__zalloc(size + d->attributes);
     if (!h) return NULL;
     atomic_init(&h->references, 0);
@@ -151,8 +162,7 @@ static tn__history *history_new(const tn__derivative *d, int count, int results)
     h->count = count;
     h->results = results;
     h->operand = (tn__signature *)(h + 1);
-    h->result = h->operand + n;
-    h->in = (tn__saved *)(h->result + m);
+    h->in = (tn__saved *)(h->operand + n);
     h->out = h->in + n;
     h->from = (tn__variable **)(h->out + m);
     h->made = h->from + n;
@@ -176,26 +186,33 @@ static tn_status save(tn__saved *s, tn_tensor *x, tn__variable *v, const tn_tens
     s->tensor = x->weak ? number_for(x, out) : tn__tensor_alias(x);
     if (!s->tensor) return TN_MEMORY;
     s->version = s->tensor->storage->version;
-    s->tensor->gradient = retain(v);
+    s->tensor->gradient = tn__variable_retain(v);
     return TN_OK;
+}
+
+/* Does the way back need the values of operand i, when so many gradients are wanted? */
+static bool reads(const tn__history *h, int i, int wanted)
+{
+    const int saves = h->derivative->saves;
+    if (!(saves & (1 << (i < 8 ? i : 7)))) return false;
+    return (saves & TN__SAVES_OTHERS) != TN__SAVES_OTHERS || wanted > h->operand[i].wanted;
 }
 
 static tn_status fill(tn__history *h, const void *attributes, tn_tensor *const *operands, tn_tensor *const *out)
 {
     const tn__derivative *d = h->derivative;
+    int wanted = 0;
     if (d->attributes) memcpy(h->attributes, attributes, d->attributes);
     for (int i = 0; i < h->count; i++) {
         if (!operands[i] || operands[i] == TN_NONE) continue;
-        const bool wanted = takes_part(operands[i]);
-        h->operand[i] = signature_of(operands[i], wanted);
-        if (wanted) h->from[i] = retain(tn__variable_of(operands[i]));
-        if (d->saves & (1 << (i < 8 ? i : 7))) TN__TRY(save(&h->in[i], operands[i], h->from[i], out[0]));
+        h->operand[i] = signature_of(operands[i], takes_part(operands[i]));
+        if (h->operand[i].wanted) h->from[i] = tn__variable_retain(tn__variable_of(operands[i]));
+        wanted += h->operand[i].wanted;
     }
-    for (int r = 0; r < h->results; r++) {
-        if (!out[r]) continue;
-        h->result[r] = signature_of(out[r], true);
-        if (d->saves & TN__SAVES_OUT) TN__TRY(save(&h->out[r], out[r], NULL, NULL)); /* its variable would hold the history */
-    }
+    for (int i = 0; i < h->count; i++)
+        if (h->operand[i].device && reads(h, i, wanted)) TN__TRY(save(&h->in[i], operands[i], h->from[i], out[0]));
+    for (int r = 0; r < h->results && d->saves & TN__SAVES_OUT; r++)
+        if (out[r]) TN__TRY(save(&h->out[r], out[r], NULL, NULL)); /* its variable would hold the history */
     return TN_OK;
 }
 
@@ -203,12 +220,12 @@ static tn_status give(tn__history *h, tn_tensor *const *out)
 {
     for (int r = 0; r < h->results; r++) {
         if (!out[r] || !tn_dtype_is_float(out[r]->dtype)) continue;
-        tn__variable *v = tn__variable_new();
+        tn__variable *v = variable_new();
         if (!v) return TN_MEMORY;
         atomic_fetch_add(&h->references, 1);
         v->history = h;
         v->result = r;
-        h->made[r] = v;
+        h->made[r] = v; /* nobody else has the history yet */
         tn__variable *old = out[r]->gradient;
         out[r]->gradient = v;
         tn__variable_release(old);
@@ -216,23 +233,25 @@ static tn_status give(tn__history *h, tn_tensor *const *out)
     return TN_OK;
 }
 
-void tn__remember(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count, tn_tensor *const *out,
-                  int results)
+tn_status tn__remember(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
+                       tn_tensor *const *out, int results)
 {
     bool any = false;
     for (int r = 0; r < results && tn__detects_nan; r++)
-        if (out[r] && tn__check_nan(d->name, operands, count, out[r]) != TN_OK) return;
+        if (out[r]) TN__TRY(tn__check_nan(d->name, operands, count, out[r]));
     for (int i = 0; i < count; i++) any = any || takes_part(operands[i]);
-    if (!any || !d->gradient) return;
+    if (!any || !d->gradient) return TN_OK;
     tn__history *h = history_new(d, count, results);
-    if (!h) return; /* the error is pending */
+    if (!h) return TN_MEMORY;
     atomic_fetch_add(&h->references, 1);
     tn__scope_pause();
-    if (fill(h, attributes, operands, out) == TN_OK) (void)give(h, out);
+    tn_status status = fill(h, attributes, operands, out);
+    if (status == TN_OK) status = give(h, out);
     tn__scope_resume();
     work w = {NULL, NULL};
     drop_history(&w, h);
     finish(&w);
+    return status;
 }
 
 /* ---- assignment ---- */
@@ -246,22 +265,31 @@ static tn_status may_assign(tn_tensor *x, tn_tensor *src)
                         tn__shape_text(x->ndim, x->dim));
     if ((takes_part(x) || takes_part(src)) && !(tn__tensor_covers(x) && atomic_load(&x->storage->references) == 1))
         return tn__fail(TN_ARGUMENT,
-                        "assign: x %s is part of something else, whose gradient would not see it; join parts (tn_concat, tn_where, "
-                        "tn_scatter) instead",
+                        "assign: views, or what is saved for a gradient, see the memory of x %s, and their gradients would not see "
+                        "the assignment; join parts (tn_concat, tn_where, tn_scatter) instead",
                         tn__shape_text(x->ndim, x->dim));
     return TN_OK;
 }
 
-static void assigned(tn_tensor *x, tn_tensor *src)
+static tn_status assigned(tn_tensor *x, tn_tensor *src)
 {
-    tn__variable *old = x->gradient;
-    x->gradient = NULL;
-    tn__variable_release(old);
-    tn__remember(&tn__derive_identity, NULL, &src, 1, &x, 1);
+    if (takes_part(x)) {
+        tn__variable *old = x->gradient;
+        x->gradient = NULL;
+        tn__variable_release(old);
+    }
+    return tn__remember(&tn__derive_identity, NULL, &src, 1, &x, 1);
+}
+
+static void watch_forks(void)
+{
+    tn__lock_over_fork(&lock);
 }
 
 void tn__autograd_start(void)
 {
     static const tn__listener listener = {tn__remember, may_assign, assigned, free_slot};
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, watch_forks);
     tn__derive_listen(&listener);
 }

@@ -21,6 +21,7 @@ typedef struct tn__variable {
     int result;           /* of history, which one */
     tn_tensor *gradient;  /* added up; in no scope */
     tn__grad_watcher *watchers;
+    int numbered; /* of watchers, the last */
     struct tn__variable *next; /* worklist of the release */
 } tn__variable;
 
@@ -47,10 +48,8 @@ struct tn__history {
     tn__variable **from;      /* NULL: requires no gradient */
     tn__saved *in, *out;      /* out: results each */
     tn__variable **made;      /* variables of the results, not counted; NULL: gone */
-    tn__signature *result;
     void *attributes;
-    void (*free_attributes)(void *attributes); /* of what they point to; may be NULL */
-    tn__history *next;        /* worklist of the release */
+    tn__history *next; /* worklist of the release */
 };
 
 static inline tn__variable *tn__variable_of(const tn_tensor *x)
@@ -58,14 +57,16 @@ static inline tn__variable *tn__variable_of(const tn_tensor *x)
     return x->gradient;
 }
 
-tn__variable *tn__variable_new(void);
+tn__variable *tn__variable_retain(tn__variable *v); /* NULL passed on */
 void tn__variable_release(tn__variable *v);
 /* A handle's variable, made for it if need be; NULL with an error. */
 tn__variable *tn__variable_make(tn_tensor *x);
 
 /* Gives the results histories where an operand requires a gradient: the listener of core/derive.h. */
-void tn__remember(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count, tn_tensor *const *out,
-                  int results);
+tn_status tn__remember(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
+                       tn_tensor *const *out, int results);
+/* The variable of a result, retained; NULL when nobody has it any more. */
+tn__variable *tn__history_result(tn__history *h, int result);
 /* Lets go of what a history saved. */
 void tn__history_spend(tn__history *h);
 

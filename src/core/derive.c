@@ -37,17 +37,18 @@ static const tn__listener *listening(void)
     return tn__derives() ? atomic_load_explicit(&listener, memory_order_acquire) : NULL;
 }
 
-void tn__recorded_results(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
-                          tn_tensor *const *out, int results)
+tn_status tn__recorded_results(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
+                               tn_tensor *const *out, int results)
 {
     const tn__listener *l = listening();
-    if (l) l->recorded(d, attributes, operands, count, out, results);
+    return l ? l->recorded(d, attributes, operands, count, out, results) : TN_OK;
 }
 
 tn_tensor *tn__recorded(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count, tn_tensor *out)
 {
-    if (out) tn__recorded_results(d, attributes, operands, count, &out, 1);
-    return out;
+    if (!out || tn__recorded_results(d, attributes, operands, count, &out, 1) == TN_OK) return out;
+    tn_release(out);
+    return NULL;
 }
 
 tn_status tn__derive_assign(tn_tensor *x, tn_tensor *src)
@@ -56,10 +57,10 @@ tn_status tn__derive_assign(tn_tensor *x, tn_tensor *src)
     return l ? l->assign(x, src) : TN_OK;
 }
 
-void tn__derive_assigned(tn_tensor *x, tn_tensor *src)
+tn_status tn__derive_assigned(tn_tensor *x, tn_tensor *src)
 {
     const tn__listener *l = listening();
-    if (l) l->assigned(x, src);
+    return l ? l->assigned(x, src) : TN_OK;
 }
 
 void tn__derive_free(void *slot)

@@ -11,6 +11,7 @@ typedef struct tn__signature {
     tn_dtype dtype;
     struct tn__device *device;
     bool wanted; /* its gradient */
+    bool turned; /* a matrix whose columns are further apart than its rows */
 } tn__signature;
 
 /* A step back: from the gradients of an operation's results to those of its operands. */
@@ -23,6 +24,7 @@ typedef struct tn__backward {
     tn_tensor *const *up;   /* gradients of the results; NULL: nothing flows into this one */
     const void *attributes; /* those given to tn__recorded */
     tn_tensor **g;          /* to be set: gradients of the operands, of their shapes or broadcast ones; NULL: none flows */
+    bool adds_up;           /* leaves take their gradients; else only those that were asked for are computed */
 } tn__backward;
 
 /* How an operation is differentiated. */
@@ -32,19 +34,28 @@ typedef struct tn__derivative {
     int saves;                                 /* TN__SAVES_… */
     size_t attributes;                         /* bytes of them */
 } tn__derivative;
-/* Operand i is bit i. */
-enum { TN__SAVES_NONE = 0, TN__SAVES_SECOND = 2, TN__SAVES_IN = 0xff, TN__SAVES_OUT = 0x100, TN__SAVES_BOTH = 0x1ff };
+/* Operand i is bit i. OTHERS: the gradient of an operand reads the other operands only, of which each is saved when some other
+ * one's is wanted. */
+enum {
+    TN__SAVES_NONE = 0,
+    TN__SAVES_SECOND = 2,
+    TN__SAVES_IN = 0xff,
+    TN__SAVES_OUT = 0x100,
+    TN__SAVES_BOTH = 0x1ff,
+    TN__SAVES_OTHERS = 0x2ff
+};
 
-/* Operands and results as the caller sees them; results that are NULL, and calls after a failure, count for nothing. A later call for
- * the same results replaces what an earlier one told. */
-void tn__recorded_results(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
+/* Operands and results as the caller sees them; results that are NULL count for nothing. A later call for the same results replaces
+ * what an earlier one told. On failure the results are not to be handed out: their gradients would be lost. */
+tn_status tn__recorded_results(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
                           tn_tensor *const *out, int results);
-/* The same for one result, which it returns. */
-tn_tensor *tn__recorded(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count, tn_tensor *out);
+/* The same for one result, which it returns; on failure it releases it and gives NULL. */
+tn_tensor *tn__recorded(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
+                        tn_tensor *out) TN_MUST_USE;
 
 /* Before and after src is assigned to x: the first may refuse. */
 tn_status tn__derive_assign(tn_tensor *x, tn_tensor *src);
-void tn__derive_assigned(tn_tensor *x, tn_tensor *src);
+tn_status tn__derive_assigned(tn_tensor *x, tn_tensor *src);
 /* A dying handle's gradient slot. */
 void tn__derive_free(void *slot);
 
@@ -61,10 +72,10 @@ static inline bool tn__derives_from(const tn_tensor *x)
 }
 
 typedef struct tn__listener {
-    void (*recorded)(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count, tn_tensor *const *out,
-                     int results);
+    tn_status (*recorded)(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
+                          tn_tensor *const *out, int results);
     tn_status (*assign)(tn_tensor *x, tn_tensor *src);
-    void (*assigned)(tn_tensor *x, tn_tensor *src);
+    tn_status (*assigned)(tn_tensor *x, tn_tensor *src);
     void (*free_slot)(void *slot);
 } tn__listener;
 void tn__derive_listen(const tn__listener *listener);

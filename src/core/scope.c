@@ -10,10 +10,12 @@ struct tn__frame {
     tn__frame *parent;
     int depth;
     tn_tensor *newest;
-    bool no_grad, before; /* pop puts the switch of gradients back to what it was before */
-    tn_status code; /* of the first failure */
+    bool switched, before; /* pop puts the switch of gradients back to what it was before */
+    tn_status code;        /* of the first failure */
     char sentence[TN__SENTENCE_MAX];
 };
+
+enum { NOT_OPENED = -2 }; /* the mark of a scope for which there was no memory */
 
 static _Thread_local tn__frame *top;
 static _Thread_local int paused;
@@ -37,7 +39,7 @@ static void remember_first(tn_status code, const char *sentence)
 tn_scope tn_scope_push(void)
 {
     tn__frame *f = tn__zalloc(sizeof *f);
-    if (!f) return (tn_scope){.depth = -1};
+    if (!f) return (tn_scope){NOT_OPENED};
     tn__set_error_hook(remember_first);
     f->parent = top;
     f->depth = top ? top->depth + 1 : 1;
@@ -45,13 +47,18 @@ tn_scope tn_scope_push(void)
     return (tn_scope){.depth = f->depth};
 }
 
-tn_scope tn_scope_push_no_grad(void)
+tn_scope tn__scope_push_grad(bool enabled)
 {
     const tn_scope scope = tn_scope_push();
     if (scope.depth <= 0) return scope;
-    top->no_grad = true;
-    top->before = tn__derive_enable(false);
+    top->switched = true;
+    top->before = tn__derive_enable(enabled);
     return scope;
+}
+
+tn_scope tn_scope_push_no_grad(void)
+{
+    return tn__scope_push_grad(false);
 }
 
 static void link_to(tn__frame *f, tn_tensor *x)
@@ -131,6 +138,7 @@ static void release_handles(tn__frame *f)
 
 tn_status tn_scope_pop(tn_scope scope)
 {
+    if (scope.depth == NOT_OPENED) return tn__fail(TN_MEMORY, "scope_pop: there was no memory to open the scope");
     if (scope.depth <= 0 || !top || top->depth < scope.depth)
         return tn__fail(TN_ARGUMENT, "scope_pop: scope %d is not open in this thread", scope.depth);
     tn_status code = TN_OK;
@@ -138,7 +146,7 @@ tn_status tn_scope_pop(tn_scope scope)
     while (top && top->depth >= scope.depth) { /* the outermost one's first failure came first or is its own */
         tn__frame *f = top;
         release_handles(f);
-        if (f->no_grad) (void)tn__derive_enable(f->before);
+        if (f->switched) (void)tn__derive_enable(f->before);
         if (f->code != TN_OK) {
             code = f->code;
             memcpy(sentence, f->sentence, sizeof sentence);

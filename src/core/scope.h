@@ -12,6 +12,8 @@ void tn__scope_leave(tn_tensor *x);
 bool tn__scope_has(const tn_tensor *x);
 /* Drops a reference without touching scopes. */
 void tn__tensor_unref(tn_tensor *x);
+/* A scope in which gradients are remembered, or not. */
+tn_scope tn__scope_push_grad(bool enabled);
 /* While paused, new handles of the thread join no scope (what modules and loaders hold). Calls nest. */
 void tn__scope_pause(void);
 void tn__scope_resume(void);

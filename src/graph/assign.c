@@ -174,8 +174,7 @@ tn_status tn_assign(tn_tensor *x, tn_tensor *src)
     TN__TRY(tn__derive_assign(x, src));
     tn__expand_strides(src, &want, stride);
     TN__TRY(tn__tensor_covers(x) && !x->storage->wrapped ? replace_value(x, src, stride) : write_part(x, src, stride));
-    tn__derive_assigned(x, src);
-    return TN_OK;
+    return tn__derive_assigned(x, src);
 }
 
 tn_status tn_write(tn_tensor *x, const void *data, size_t bytes)
@@ -189,11 +188,12 @@ tn_status tn_write(tn_tensor *x, const void *data, size_t bytes)
     const tn_shape shape = tn__tensor_shape(x);
     tn_tensor *fresh = tn__from_bytes(x->dtype, &shape, data, tn__tensor_device(x));
     if (!fresh) return tn_last_status();
-    tn_status s = TN_OK;
-    if (!x->weak && tn__tensor_covers(x) && tn__tensor_contiguous(x) && !x->storage->wrapped)
+    const bool whole = !x->weak && tn__tensor_covers(x) && tn__tensor_contiguous(x) && !x->storage->wrapped;
+    tn_status s = whole ? tn__derive_assign(x, fresh) : tn_assign(x, fresh);
+    if (whole && s == TN_OK) {
         tn__storage_set(x->storage, tn__value_retain(fresh->storage->value));
-    else
-        s = tn_assign(x, fresh);
+        s = tn__derive_assigned(x, fresh);
+    }
     tn_release(fresh);
     return s;
 }

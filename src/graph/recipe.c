@@ -18,7 +18,7 @@ struct tn__recipe {
     tn__kernel *kernel;
     int width, local;
     uint64_t global;
-    bool wide_index, draws;
+    bool wide_index, draws, reports;
     dish own;
     int64_t *places;    /* where inputs and outputs began: of all segments, in their order */
     int places_count;
@@ -192,6 +192,7 @@ static tn__recipe *recipe_of(const tn__plan *p)
                       .global = p->global,
                       .wide_index = p->wide_index,
                       .draws = p->draws,
+                      .reports = p->reports,
                       .places_count = n,
                       .exact = p->exact_places || p->next_segment || p->meta,
                       .meta = p->meta ? tn__buffer_retain(p->meta) : NULL};
@@ -291,6 +292,7 @@ static tn_status use(const tn__recipe *r, tn__plan *p, bool *fits)
     p->global = r->global;
     p->wide_index = r->wide_index;
     p->draws = r->draws;
+    p->reports = r->reports;
     p->recipe = r;
     p->meta = r->meta ? tn__buffer_retain(r->meta) : NULL;
     if (p->next_segment) TN__TRY(tn__segments_table(p));

@@ -151,6 +151,6 @@ tn_tensor *tn_cholesky(tn_tensor *x, bool upper)
     const tn_scope scope = tn_scope_push();
     tn_tensor *a = upper ? tn_transpose(x, -2, -1) : x;
     tn_tensor *y = a ? tn__factorize(&op_cholesky, TN__CHOLESKY, TN__FAULT_cholesky, a) : NULL;
-    tn__recorded(&op_cholesky.derivative, NULL, &a, 1, y);
+    y = tn__recorded(&op_cholesky.derivative, NULL, &a, 1, y);
     return tn__leave(scope, upper ? tn_transpose(y, -2, -1) : y);
 }

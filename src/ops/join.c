@@ -173,7 +173,7 @@ tn_tensor *tn_stack(tn_tensor *const *list, int count, int axis)
     for (int i = 0; out && i < count; i++)
         if (fill(tn_select(out, a, i), o.use[i]) != TN_OK) out = tn__next(out, NULL);
     tn__derive_resume();
-    tn__recorded(&derive_stack, &(joined){a, true}, o.use, count, out);
+    out = tn__recorded(&derive_stack, &(joined){a, true}, o.use, count, out);
     drop(&o);
     return out;
 }
@@ -264,7 +264,7 @@ tn_tensor *tn_block_diag(tn_tensor *const *list, int count)
         if (fill(block(out, &entry, at), o.use[i]) != TN_OK) out = tn__next(out, NULL);
     }
     tn__derive_resume();
-    tn__recorded(&derive_block_diag, NULL, o.use, count, out);
+    out = tn__recorded(&derive_block_diag, NULL, o.use, count, out);
     drop(&o);
     return out;
 }

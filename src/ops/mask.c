@@ -75,7 +75,7 @@ tn_tensor *tn_masked_select(tn_tensor *x, tn_tensor *mask)
         tn_tensor *all = tn_expand(p.b, common), *at = tn_flatnonzero(all);
         y = tn_take(tn_expand(p.a, common), at);
         tn__derive_resume();
-        tn__recorded(&derive_select, NULL, (tn_tensor *const[]){x, all}, 2, y);
+        y = tn__recorded(&derive_select, NULL, (tn_tensor *const[]){x, all}, 2, y);
     }
     tn__pair_drop(&p);
     return tn__leave(scope, y);
@@ -149,7 +149,7 @@ tn_tensor *tn_masked_scatter(tn_tensor *x, tn_tensor *mask, tn_tensor *source)
             tn__derive_pause();
             y = x->numel == 0 ? tn_clone(q.a) : fill_from(q.a, mask, q.b);
             tn__derive_resume();
-            tn__recorded(&derive_scatter, NULL, (tn_tensor *const[]){x, mask, source}, 3, y);
+            y = tn__recorded(&derive_scatter, NULL, (tn_tensor *const[]){x, mask, source}, 3, y);
         }
         tn__pair_drop(&q);
     }

@@ -328,11 +328,10 @@ static tn_tensor *as_matrix(tn_tensor *x)
     return x ? tn_reshape(x, TN_SHAPE(-1, x->dim[x->ndim - 1])) : NULL;
 }
 
-/* A B, lying in memory as x does: turned when x's columns are further apart than its rows. */
-static tn_tensor *product_like(const tn_tensor *x, tn_tensor *a, tn_tensor *b)
+/* A B, lying in memory as an operand does. */
+static tn_tensor *product_like(const tn__signature *of, tn_tensor *a, tn_tensor *b)
 {
-    const bool turned = x->stride[x->ndim - 2] < x->stride[x->ndim - 1];
-    if (!turned) return tn_matmul(a, b);
+    if (!of->turned) return tn_matmul(a, b);
     return tn_transpose(tn_matmul(tn_transpose(b, -2, -1), tn_transpose(a, -2, -1)), -2, -1);
 }
 
@@ -340,19 +339,20 @@ static tn_tensor *product_like(const tn_tensor *x, tn_tensor *a, tn_tensor *b)
 GRADIENT(matmul)
 {
     UNUSED;
-    tn_tensor *a = in[0], *b = in[1];
-    if (b->ndim == 1) up = tn_unsqueeze(up, -1), b = tn_unsqueeze(b, -1);
-    if (a->ndim == 1) up = tn_unsqueeze(up, -2), a = tn_unsqueeze(a, -2);
+    const int rank[2] = {back->operand[0].shape.ndim, back->operand[1].shape.ndim};
+    const bool row = rank[0] == 1, column = rank[1] == 1;
+    if (column) up = tn_unsqueeze(up, -1);
+    if (row) up = tn_unsqueeze(up, -2);
     if (!up) return;
     if (WANTED(0)) {
-        tn_tensor *whole = product_like(a, up, tn_transpose(b, -2, -1));
-        g[0] = in[0]->ndim == 1 ? tn_squeeze(whole, TN_AXES(-2)) : whole;
+        tn_tensor *b = column ? tn_unsqueeze(in[1], -1) : in[1], *whole = product_like(&back->operand[0], up, tn_transpose(b, -2, -1));
+        g[0] = row ? tn_squeeze(whole, TN_AXES(-2)) : whole;
     }
     if (WANTED(1)) {
-        const bool many = b->ndim == 2 && a->ndim > 2;
-        tn_tensor *left = many ? as_matrix(a) : a, *right = many ? as_matrix(up) : up;
-        tn_tensor *whole = product_like(b, tn_transpose(left, -2, -1), right);
-        g[1] = in[1]->ndim == 1 ? tn_squeeze(whole, TN_AXES(-1)) : whole;
+        const bool many = rank[1] <= 2 && rank[0] > 2;
+        tn_tensor *a = row ? tn_unsqueeze(in[0], -2) : in[0], *left = many ? as_matrix(a) : a, *right = many ? as_matrix(up) : up;
+        tn_tensor *whole = product_like(&back->operand[1], tn_transpose(left, -2, -1), right);
+        g[1] = column ? tn_squeeze(whole, TN_AXES(-1)) : whole;
     }
 }
 
@@ -363,7 +363,7 @@ static const tn__op op_matmul = {.name = "matmul",
                                  .launch = launch,
                                  .open = open_operand,
                                  .stores_expression = true,
-                                 .derivative = {"matmul", tn__grad_matmul, TN__SAVES_IN, 0},
+                                 .derivative = {"matmul", tn__grad_matmul, TN__SAVES_OTHERS, 0},
                                  .cost = cost};
 
 /* ---- public ---- */
@@ -456,7 +456,7 @@ tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b)
     tn__derive_pause();
     if (device) out = matmul(operands[0], operands[1], device);
     tn__derive_resume();
-    tn__recorded(&op_matmul.derivative, NULL, operands, 2, out);
+    out = tn__recorded(&op_matmul.derivative, NULL, operands, 2, out);
     tn_release(moved[0]);
     tn_release(moved[1]);
     return out;

@@ -48,7 +48,7 @@ static tn_status finish(const line *l, tn_tensor *values, tn_tensor *indices, bo
 static tn_status finish_found(const line *l, const tn__derivative *d, tn_tensor *values, tn_tensor *indices, bool keepdim,
                               tn_tensor **const *out)
 {
-    if (indices) tn__recorded(d, &l->axis, (tn_tensor *const[]){l->x, indices}, 2, values);
+    if (indices) values = tn__recorded(d, &l->axis, (tn_tensor *const[]){l->x, indices}, 2, values);
     return finish(l, values, indices, keepdim, out);
 }
 

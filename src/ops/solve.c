@@ -46,7 +46,7 @@ tn_tensor *tn_det(tn_tensor *x)
     const tn_scope scope = tn_scope_push();
     tn_tensor *lu = tn__factorize(&op_det, TN__LU, TN__FAULT_NONE, x), *y = NULL;
     if (lu) y = tn_prod(tn_mul(diagonal_of(lu), signs_of(lu)), TN_AXES(-1), false);
-    tn__recorded(&op_det.derivative, NULL, &x, 1, y);
+    y = tn__recorded(&op_det.derivative, NULL, &x, 1, y);
     return tn__leave(scope, y);
 }
 
@@ -70,7 +70,7 @@ tn_status tn_slogdet(tn_tensor *x, tn_tensor **sign, tn_tensor **logabsdet)
         made[0] = tn_prod(tn_mul(tn_sign(diagonal_of(lu)), signs_of(lu)), TN_AXES(-1), false);
         made[1] = tn_sum(tn_log(tn_abs(diagonal_of(lu))), TN_AXES(-1), false);
     }
-    tn__recorded(&op_slogdet.derivative, NULL, &x, 1, made[1]);
+    made[1] = tn__recorded(&op_slogdet.derivative, NULL, &x, 1, made[1]);
     return tn__leave_all(scope, made, out, 2);
 }
 
@@ -111,7 +111,7 @@ tn_tensor *tn_inv(tn_tensor *x)
     const int64_t n = x->dim[x->ndim - 1];
     const tn_scope scope = tn_scope_push();
     tn_tensor *unit = tn_eye(x->dtype, n, n, 0, tn_device_of(x)), *y = unit ? solve_system(op_inv, TN__FAULT_inv, x, unit) : NULL;
-    tn__recorded(&op_inv[0].derivative, NULL, &x, 1, y);
+    y = tn__recorded(&op_inv[0].derivative, NULL, &x, 1, y);
     return tn__leave(scope, y);
 }
 
@@ -141,6 +141,6 @@ tn_tensor *tn_solve(tn_tensor *a, tn_tensor *b)
     tn_tensor *operands[2] = {a, vector ? tn_unsqueeze(b, -1) : b}, *y = NULL;
     if (operands[1] && tn__system_check("solve", &operands[0], &operands[1]) == TN_OK)
         y = solve_system(op_solve, TN__FAULT_solve, operands[0], operands[1]);
-    tn__recorded(&op_solve[0].derivative, NULL, operands, 2, y);
+    y = tn__recorded(&op_solve[0].derivative, NULL, operands, 2, y);
     return tn__leave(scope, vector && y ? tn_squeeze(y, TN_AXES(-1)) : y);
 }

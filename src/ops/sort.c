@@ -157,9 +157,11 @@ tn_status tn_sort(tn_tensor *x, int axis, bool descending, tn_tensor **values, t
     if (a < 0) return TN_AXIS;
     if (!indices && tn__derives_from(x)) out[1] = &places;
     TN__TRY(record_sort(x, a, descending, out));
-    if (values && out[1]) tn__recorded(&derive_sort, &a, (tn_tensor *const[]){x, *out[1]}, 2, *values);
+    if (values && out[1]) *values = tn__recorded(&derive_sort, &a, (tn_tensor *const[]){x, *out[1]}, 2, *values);
     tn_release(places);
-    return TN_OK;
+    if (!values || *values) return TN_OK;
+    if (indices) tn_release(*indices), *indices = NULL;
+    return tn_last_status();
 }
 
 tn_tensor *tn_argsort(tn_tensor *x, int axis, bool descending)

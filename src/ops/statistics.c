@@ -167,7 +167,7 @@ tn_tensor *tn_norm(tn_tensor *x, double p, tn_axes axes, bool keepdim)
     tn__derive_pause();
     tn_tensor *y = o.x ? norm(&o, p, x->dtype == TN_F16) : NULL;
     tn__derive_resume();
-    tn__recorded(&derive_norm, &(norm_attributes){{o.mask, keepdim}, p}, &o.x, 1, y);
+    y = tn__recorded(&derive_norm, &(norm_attributes){{o.mask, keepdim}, p}, &o.x, 1, y);
     return tn__leave_as(scope, y, x->dtype);
 }
 
@@ -200,7 +200,7 @@ tn_tensor *tn_logsumexp(tn_tensor *x, tn_axes axes, bool keepdim)
     tn__derive_pause();
     tn_tensor *y = o.x ? logsumexp(&o) : NULL;
     tn__derive_resume();
-    tn__recorded(&derive_logsumexp, &(tn__reduce_attributes){o.mask, keepdim}, &o.x, 1, y);
+    y = tn__recorded(&derive_logsumexp, &(tn__reduce_attributes){o.mask, keepdim}, &o.x, 1, y);
     return tn__leave_as(scope, y, dtype);
 }
 

@@ -153,7 +153,7 @@ tn_tensor *tn_triangular_solve(tn_tensor *a, tn_tensor *b, bool upper, bool tran
     if (turned) operands[0] = tn_flip(operands[0], TN_AXES(-2, -1)), operands[1] = tn_flip(b, TN_AXES(-2));
     if (operands[0] && operands[1])
         y = tn__substitute(&ops[unitriangular], unitriangular ? TN__LOWER_UNIT : TN__LOWER, operands[0], operands[1]);
-    tn__recorded(&ops[unitriangular].derivative, NULL, operands, 2, y);
+    y = tn__recorded(&ops[unitriangular].derivative, NULL, operands, 2, y);
     return tn__leave(scope, turned ? tn_flip(y, TN_AXES(-2)) : y);
 }
 
