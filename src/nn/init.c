@@ -75,7 +75,7 @@ static double spread(double gain, double fan)
 
 tn_status tn_init_xavier_uniform(tn_tensor *x, double gain)
 {
-    double inputs, outputs;
+    double inputs = 1, outputs = 1;
     TN__TRY(fans(x, "init_xavier_uniform", &inputs, &outputs));
     const double bound = spread(gain, (inputs + outputs) / 6);
     return tn_init_uniform(x, -bound, bound);
@@ -83,14 +83,14 @@ tn_status tn_init_xavier_uniform(tn_tensor *x, double gain)
 
 tn_status tn_init_xavier_normal(tn_tensor *x, double gain)
 {
-    double inputs, outputs;
+    double inputs = 1, outputs = 1;
     TN__TRY(fans(x, "init_xavier_normal", &inputs, &outputs));
     return tn_init_normal(x, 0, spread(gain, (inputs + outputs) / 2));
 }
 
 tn_status tn_init_kaiming_uniform(tn_tensor *x, double gain, bool by_outputs)
 {
-    double inputs, outputs;
+    double inputs = 1, outputs = 1;
     TN__TRY(fans(x, "init_kaiming_uniform", &inputs, &outputs));
     const double bound = spread(gain, (by_outputs ? outputs : inputs) / 3);
     return tn_init_uniform(x, -bound, bound);
@@ -98,7 +98,7 @@ tn_status tn_init_kaiming_uniform(tn_tensor *x, double gain, bool by_outputs)
 
 tn_status tn_init_kaiming_normal(tn_tensor *x, double gain, bool by_outputs)
 {
-    double inputs, outputs;
+    double inputs = 1, outputs = 1;
     TN__TRY(fans(x, "init_kaiming_normal", &inputs, &outputs));
     return tn_init_normal(x, 0, spread(gain, by_outputs ? outputs : inputs));
 }
