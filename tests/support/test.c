@@ -43,12 +43,13 @@ bool test_long(void)
 
 bool test_takes(int i, int n)
 {
-    static const char *const turns[] = {"pocl", "rusticl", "pocl-wide", "rusticl-deep", "oclgrind"};
+    static const char *const turns[] = {"pocl", "rusticl", "pocl-wide", "rusticl-deep", "oclgrind", "intel"};
     const int count = (int)(sizeof turns / sizeof turns[0]);
     int turn = 0;
     while (turn < count && strcmp(turns[turn], test_config()) != 0) turn++;
     if (strchr(test_config(), '-')) n *= 2;
-    return turn == count || test_long() || (i + turn) % n == 0;
+    if (test_long()) n = turn == 0 || n < 8 ? 1 : n / 8; /* all on PoCL */
+    return turn == count || (i + turn) % n == 0;
 }
 
 uint64_t test_seed(uint64_t otherwise)

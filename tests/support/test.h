@@ -39,8 +39,9 @@ bool test_is(const char *config_or_device);
 bool test_has_f64(void);
 /* TENON_TEST_LONG=1: everything, without regard to time. */
 bool test_long(void);
-/* Case i of a list is for this configuration: on host, on a machine's own drivers and in the long run all are. Elsewhere each n-th
- * is, and each 2 n-th where a device has the kernels made for another, in every configuration others: a kernel costs PoCL 0.4 s,
+/* Case i of a list is for this configuration: on host and on a machine's own drivers all are. Elsewhere each n-th
+ * is, and each 2 n-th where a device has the kernels made for another, in every configuration others (in the long run PoCL takes all,
+ * the others eight times as many): a kernel costs PoCL 0.4 s,
  * whatever is in it. */
 bool test_takes(int i, int n);
 /* TENON_TEST_SEED, else the one given. */
