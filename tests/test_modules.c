@@ -397,6 +397,20 @@ START_TEST(a_child_in_two_places_is_one)
 }
 END_TEST
 
+START_TEST(what_was_computed_before_a_move_is_not_gone_back_through)
+{
+    tn_module *net = mlp();
+    tn_tensor *x = tn_ones(TN_F32, TN_SHAPE(2, 3), "host");
+    tn_tensor *before = tn_sum(tn_module_forward(net, x), TN_ALL_AXES, false);
+    ck_ok(tn_module_cast(net, TN_F64));
+    ck_fails(tn_backward(before), TN_ARGUMENT, "moved or cast");
+    ck_assert_ptr_eq(tn_grad_of(tn_module_tensor(net, "mlp.0.weight")), TN_NONE);
+    ck_ok(tn_backward(tn_sum(tn_module_forward(net, tn_cast(x, TN_F64)), TN_ALL_AXES, false)));
+    ck_assert_int_eq(tn_dtype_of(tn_grad_of(tn_module_tensor(net, "mlp.0.weight"))), TN_F64);
+    tn_module_release(net);
+}
+END_TEST
+
 /* ---- printing ---- */
 
 START_TEST(printing_shows_a_table)
@@ -631,7 +645,7 @@ NN_MAIN("modules", a_module_of_ones_own_is_a_function_and_its_parts, settings_pa
         training_and_frozen_reach_every_part, what_a_forward_makes_on_the_way_goes_when_it_returns, a_batch_of_0_goes_through,
         c40_parameters_stay_the_same_objects_when_a_module_moves, c42_buffers_and_listed_children_move_with_the_module,
         c43_moving_to_where_it_is_changes_nothing, c44_an_input_elsewhere_is_told_with_layer_parameter_and_both_devices,
-        a_move_that_fails_moves_nothing, a_cast_changes_floats_and_their_gradients_alone, tied_parameters_are_one_and_stay_tied,
+        a_move_that_fails_moves_nothing, a_cast_changes_floats_and_their_gradients_alone, what_was_computed_before_a_move_is_not_gone_back_through, tied_parameters_are_one_and_stay_tied,
         a_child_in_two_places_is_one, printing_shows_a_table, c88_what_was_saved_on_a_device_loads_anywhere,
         one_error_tells_everything_that_does_not_fit, a_prefix_takes_a_part_of_a_file, tied_names_need_one_value,
         a_failure_is_told_with_its_place_also_by_the_scope, a_forward_that_gives_nothing_is_a_failure,

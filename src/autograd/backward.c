@@ -159,7 +159,10 @@ static tn_status collect(run *r, tn__variable *const *roots, int count)
             s->needed = s->history->from[i] && leads_on(r, s->history->from[i]);
     }
     for (int at = r->count - 1; at >= 0; at--)
-        if (r->stops[at].needed) TN__TRY(check_saved(r->stops[at].history));
+        if (r->stops[at].needed)
+            TN__TRY(check_saved(r->stops[at].history));
+        else if (!r->stops[at].history && r->stops[at].leaf->left)
+            return tn__fail(TN_ARGUMENT, "backward: a leaf was moved or cast since (tn_module_to, tn_module_cast); compute what it is used in anew");
     return TN_OK;
 }
 

@@ -120,6 +120,23 @@ tn__variable *tn__variable_make(tn_tensor *x)
     return x->gradient;
 }
 
+tn_status tn__variable_renew(tn_tensor *x)
+{
+    tn__variable *old = x->gradient, *v = old ? variable_new() : NULL;
+    if (!old) return TN_OK;
+    if (!v) return TN_MEMORY;
+    v->required = old->required;
+    v->gradient = old->gradient;
+    v->watchers = old->watchers;
+    v->numbered = old->numbered;
+    old->gradient = NULL;
+    old->watchers = NULL;
+    old->left = true;
+    x->gradient = v;
+    tn__variable_release(old);
+    return TN_OK;
+}
+
 tn__variable *tn__variable_retain(tn__variable *v)
 {
     if (v) atomic_fetch_add_explicit(&v->references, 1, memory_order_relaxed);

@@ -17,6 +17,7 @@ typedef struct tn__variable {
     atomic_int references;
     bool required;        /* a leaf whose gradient is wanted */
     bool retains;         /* no leaf, but its gradient is kept */
+    bool left;            /* a leaf whose handle is somewhere else, or of another dtype, since */
     tn__history *history; /* NULL: a leaf */
     int result;           /* of history, which one */
     tn_tensor *gradient;  /* added up; in no scope */
@@ -57,6 +58,9 @@ static inline tn__variable *tn__variable_of(const tn_tensor *x)
     return x->gradient;
 }
 
+/* x, a leaf, has other memory from now on (tn_module_to): what was computed from the old is not gone back through. x as it is: no
+ * memory for it. */
+tn_status tn__variable_renew(tn_tensor *x);
 tn__variable *tn__variable_retain(tn__variable *v); /* NULL passed on */
 void tn__variable_release(tn__variable *v);
 /* A handle's variable, made for it if need be; NULL with an error. */

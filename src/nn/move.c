@@ -1,5 +1,6 @@
 /* Moving and casting a module: everything is made anew first, and takes its place when all is there. */
 #include "nn/module.h"
+#include "autograd/variable.h"
 #include "base/alloc.h"
 #include "core/scope.h"
 #include "device/device.h"
@@ -50,6 +51,8 @@ static tn_status renew_all(const tn_tensor_list *list, renew_tensor *function, c
         values[i] = fresh[i].value;
     }
     if (status == TN_OK) status = tn_realize(values, list->count);
+    for (int i = 0; i < list->count && status == TN_OK; i++)
+        if (values[i]->storage != list->tensors[i]->storage) status = tn__variable_renew(list->tensors[i]);
     for (int i = 0; i < list->count && status == TN_OK; i++) status = replace(list->tensors[i], &fresh[i]);
     tn__free(values);
     tn__free(fresh);
