@@ -25,13 +25,15 @@ static training begin(const char *device)
 {
     training t;
     const tn_scope scope = tn_scope_push();
-    t.net = tn_sequential_new(TN_MODULES(tn_linear_new(PIXELS, 128, true), tn_activation_new("relu", NULL), tn_linear_new(128, 64, true),
-                                         tn_activation_new("relu", NULL), tn_linear_new(64, CLASSES, true)));
+    t.net = tn_sequential_new(TN_MODULES(tn_linear_new(PIXELS, 128, true), tn_activation_new("relu", NULL),
+                                         tn_linear_new(128, 64, true), tn_activation_new("relu", NULL),
+                                         tn_linear_new(64, CLASSES, true)));
     ck_ok(tn_module_load(t.net, TN_TEST_SOURCE_DIR "/tests/data/nn/digits.safetensors", &(tn_load_options){.partial = true}));
     ck_ok(tn_module_to(t.net, device));
     t.parameters = tn_module_parameters(t.net);
     t.adam = tn_adam(t.parameters->tensors, t.parameters->count, 5e-3, NULL);
-    t.images = kept(tn_div(tn_cast(tn_reshape(tn_load(DATA "digits_train_images.npy", "host"), TN_SHAPE(-1, PIXELS)), TN_F32), tn_int(16)));
+    t.images = kept(
+        tn_div(tn_cast(tn_reshape(tn_load(DATA "digits_train_images.npy", "host"), TN_SHAPE(-1, PIXELS)), TN_F32), tn_int(16)));
     t.labels = kept(tn_cast(tn_load(DATA "digits_train_labels.npy", "host"), TN_I64));
     ck_ok(tn_scope_pop(scope));
     return t;
@@ -123,8 +125,8 @@ START_TEST(many_steps_leave_nothing)
     ck_ok(tn_device_query(test_device(), &after));
     ck_assert_msg(last < loss, "the loss is %g after %d steps, and was %g", last, steps, loss);
     ck_assert_int_eq(tn_live_count(), handles);
-    ck_assert_msg(after.memory_in_use <= before.memory_in_use, "%llu bytes in use, %llu before", (unsigned long long)after.memory_in_use,
-                  (unsigned long long)before.memory_in_use);
+    ck_assert_msg(after.memory_in_use <= before.memory_in_use, "%llu bytes in use, %llu before",
+                  (unsigned long long)after.memory_in_use, (unsigned long long)before.memory_in_use);
     ck_assert_msg(after.memory_cached <= before.memory_cached + 65536, "%llu bytes cached, %llu before",
                   (unsigned long long)after.memory_cached, (unsigned long long)before.memory_cached);
     end(&t);

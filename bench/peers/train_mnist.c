@@ -59,8 +59,8 @@ int main(int argc, char **argv)
     char line[16];
     if (argc != 3) return 2;
     const tn_scope scope = tn_scope_push();
-    tn_module *net = tn_sequential_new(TN_MODULES(tn_linear_new(PIXELS, HIDDEN, true), tn_activation_new("relu", NULL),
-                                                  tn_linear_new(HIDDEN, CLASSES, true)));
+    tn_module *net = tn_sequential_new(
+        TN_MODULES(tn_linear_new(PIXELS, HIDDEN, true), tn_activation_new("relu", NULL), tn_linear_new(HIDDEN, CLASSES, true)));
     tn_tensor_list *parameters = load_weights(net, argv[2]);
     (void)tn_module_to(net, argv[1]);
     tn_optimizer *adam = parameters ? tn_adam(parameters->tensors, parameters->count, 1e-3, NULL) : NULL;

@@ -162,7 +162,9 @@ static tn_status collect(run *r, tn__variable *const *roots, int count)
         if (r->stops[at].needed)
             TN__TRY(check_saved(r->stops[at].history));
         else if (!r->stops[at].history && r->stops[at].leaf->left)
-            return tn__fail(TN_ARGUMENT, "backward: a leaf was moved or cast since (tn_module_to, tn_module_cast); compute what it is used in anew");
+            return tn__fail(
+                TN_ARGUMENT,
+                "backward: a leaf was moved or cast since (tn_module_to, tn_module_cast); compute what it is used in anew");
     return TN_OK;
 }
 

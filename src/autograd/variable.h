@@ -22,7 +22,7 @@ typedef struct tn__variable {
     int result;           /* of history, which one */
     tn_tensor *gradient;  /* added up; in no scope */
     tn__grad_watcher *watchers;
-    int numbered; /* of watchers, the last */
+    int numbered;              /* of watchers, the last */
     struct tn__variable *next; /* worklist of the release */
 } tn__variable;
 
@@ -44,11 +44,11 @@ struct tn__history {
     uint64_t number; /* counts up: younger than the histories of its operands */
     const tn__derivative *derivative;
     int count, results;
-    bool spent;               /* a backward without retain went through */
-    tn__signature *operand;   /* count each */
-    tn__variable **from;      /* NULL: requires no gradient */
-    tn__saved *in, *out;      /* out: results each */
-    tn__variable **made;      /* variables of the results, not counted; NULL: gone */
+    bool spent;             /* a backward without retain went through */
+    tn__signature *operand; /* count each */
+    tn__variable **from;    /* NULL: requires no gradient */
+    tn__saved *in, *out;    /* out: results each */
+    tn__variable **made;    /* variables of the results, not counted; NULL: gone */
     void *attributes;
     tn__history *next; /* worklist of the release */
 };

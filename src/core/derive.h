@@ -29,10 +29,10 @@ typedef struct tn__backward {
 
 /* How an operation is differentiated. */
 typedef struct tn__derivative {
-    const char *name;                          /* of the operation */
+    const char *name;                           /* of the operation */
     void (*gradient)(const tn__backward *back); /* in a scope of its own; a failure is the thread's pending error */
-    int saves;                                 /* TN__SAVES_… */
-    size_t attributes;                         /* bytes of them */
+    int saves;                                  /* TN__SAVES_… */
+    size_t attributes;                          /* bytes of them */
 } tn__derivative;
 /* Operand i is bit i. OTHERS: the gradient of an operand reads the other operands only, of which each is saved when some other
  * one's is wanted. */
@@ -48,7 +48,7 @@ enum {
 /* Operands and results as the caller sees them; results that are NULL count for nothing. A later call for the same results replaces
  * what an earlier one told. On failure the results are not to be handed out: their gradients would be lost. */
 tn_status tn__recorded_results(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
-                          tn_tensor *const *out, int results);
+                               tn_tensor *const *out, int results);
 /* The same for one result, which it returns; on failure it releases it and gives NULL. */
 tn_tensor *tn__recorded(const tn__derivative *d, const void *attributes, tn_tensor *const *operands, int count,
                         tn_tensor *out) TN_MUST_USE;
@@ -82,8 +82,8 @@ void tn__derive_listen(const tn__listener *listener);
 
 /* ---- views (ops/gradients_views.c); identity: also copies, and what is expanded, summed by the runner ---- */
 
-extern const tn__derivative tn__derive_identity, tn__derive_reshape, tn__derive_permute, tn__derive_slice,
-    tn__derive_select, tn__derive_flip, tn__derive_diagonal, tn__derive_unfold, tn__derive_as_strided;
+extern const tn__derivative tn__derive_identity, tn__derive_reshape, tn__derive_permute, tn__derive_slice, tn__derive_select,
+    tn__derive_flip, tn__derive_diagonal, tn__derive_unfold, tn__derive_as_strided;
 
 typedef struct tn__permute_attributes {
     int axis[TN_MAX_AXES]; /* axis i of the result is this one of x */
@@ -105,7 +105,7 @@ typedef struct tn__unfold_attributes {
 } tn__unfold_attributes;
 typedef struct tn__strided_attributes {
     tn_shape shape;
-    int64_t stride[TN_MAX_AXES], offset; /* over x's storage … */
+    int64_t stride[TN_MAX_AXES], offset;            /* over x's storage … */
     int64_t x_stride[TN_MAX_AXES], x_offset, count; /* … on which x lies like this; count: its elements */
 } tn__strided_attributes;
 

@@ -20,11 +20,11 @@ struct tn__recipe {
     uint64_t global;
     bool wide_index, draws, reports;
     dish own;
-    int64_t *places;    /* where inputs and outputs began: of all segments, in their order */
+    int64_t *places; /* where inputs and outputs began: of all segments, in their order */
     int places_count;
-    bool exact;         /* no other places will do; else these parameters hold them: */
+    bool exact; /* no other places will do; else these parameters hold them: */
     int *place_parameter;
-    tn__buffer *meta;   /* parameters in a buffer */
+    tn__buffer *meta; /* parameters in a buffer */
     tn__kernel *stage_kernel[2];
     dish stage[2];
     tn__buffer *stage_meta[2];

@@ -277,7 +277,7 @@ static void generate_macros(tn__generator *g, tn__plan *p, const tn__plan *head,
     const int64_t n = p->dim[0];
     tn__generator_start(g, p, role, width, extra);
     g->macros.failed = g->functions.failed = p != head; /* takes no text */
-    p->dim[0] = n > 1 ? n : 2; /* the text treats one element as a row */
+    p->dim[0] = n > 1 ? n : 2;                          /* the text treats one element as a row */
     for (int i = 0; n == 1 && i < p->inputs_count; i++)
         p->inputs[i].window.stride[0] = is_single(head) ? 1 : head->inputs[i].window.stride[0];
     for (int o = 0; n == 1 && o < p->outputs_count; o++) p->outputs[o].window.stride[0] = 1;

@@ -46,7 +46,8 @@ tn_status row_gradient(const tn__row *row, tn_tensor *const *operands, tn_tensor
 {
     tn__signature operand[3];
     for (int i = 0; i < row->arity; i++)
-        operand[i] = (tn__signature){tn__tensor_shape(operands[i]), operands[i]->dtype, tn__tensor_device(operands[i]), true, false};
+        operand[i] = (tn__signature){tn__tensor_shape(operands[i]), operands[i]->dtype, tn__tensor_device(operands[i]), true,
+                                     false};
     const tn__backward back = {row->name, row->arity, 1, operand, operands, &out, &up, NULL, g, true};
     return tn__differentiate(&row->derivative, &back);
 }
