@@ -1043,8 +1043,9 @@ START_TEST(the_checker_compares_with_differences)
     tn_tensor *outside = summed(tn_mul(in[0], in[0]));
     ck_ok(tn_gradcheck(tanh_of_product, in, 2, NULL, NULL));
     ck_ok(tn_backward(outside)); /* the inputs were not touched */
+    if (!test_takes(1, 4)) return; /* host has the rest */
     in[0] = required(tn_expand(test_f32(TN_SHAPE(1, 3), {1, 2, 3}), TN_SHAPE(2, 3)));
-    ck_ok(tn_gradcheck(tanh_of_product, in, 1 + test_is("host"), NULL, &(tn_gradcheck_options){.step = 1e-3, .absolute = 1e-2}));
+    ck_ok(tn_gradcheck(tanh_of_product, in, 2, NULL, &(tn_gradcheck_options){.step = 1e-3, .absolute = 1e-2}));
     ck_ok(tn_gradcheck(of_the_first_alone, in, 2, NULL, &(tn_gradcheck_options){.step = 1e-2, .absolute = 1e-2}));
 }
 END_TEST

@@ -143,6 +143,23 @@ START_TEST(bone_07_at_most_4096_nodes_are_pending)
 }
 END_TEST
 
+/* Values on the way that handles keep stay pending when the last of each chain is run for the bound; once they are many, they run too,
+ * together, and not one with each new operation. */
+START_TEST(bone_07_values_that_are_kept_do_not_make_every_operation_run)
+{
+    enum { CHAINS = 2500, LENGTH = 4 };
+    NEEDS_OPENCL();
+    tn_tensor *x = test_i32(TN_SHAPE(2), {1, 2}), *y = NULL;
+    const uint64_t before = bones_launches();
+    for (int i = 0; i < CHAINS; i++) {
+        y = x;
+        for (int k = 0; k < LENGTH; k++) y = ck_made(tn_add(y, tn_int(i + k)));
+    }
+    ck_assert_uint_le(bones_launches() - before, CHAINS);
+    ck_tensor_i32(y, {1 + 4 * (CHAINS - 1) + 6, 2 + 4 * (CHAINS - 1) + 6});
+}
+END_TEST
+
 START_TEST(bone_07_host_runs_each_operation_when_it_is_recorded)
 {
     tn_tensor *x = ck_made(tn_ones(TN_F32, TN_SHAPE(3), "host")), *y = tn_add(x, x);
@@ -561,7 +578,7 @@ BONES_MAIN("graph", bone_07_operations_are_recorded_and_run_when_their_result_is
            bone_07_shape_dtype_and_device_are_checked_and_known_at_once, bone_07_moving_realizes,
            bone_07_realize_takes_a_list_of_any_devices, bone_07_finish_runs_what_nobody_reads_and_waits,
            C72_a_thousand_chained_operations_are_a_few_kernels_and_right, bone_07_64_operations_are_one_kernel_and_65_are_two,
-           bone_07_at_most_4096_nodes_are_pending, bone_07_host_runs_each_operation_when_it_is_recorded,
+           bone_07_at_most_4096_nodes_are_pending, bone_07_values_that_are_kept_do_not_make_every_operation_run, bone_07_host_runs_each_operation_when_it_is_recorded,
            bone_07_eager_runs_each_operation_and_waits, bone_07_eager_assignments_are_right_too,
            bone_08_a_run_stores_the_tensors_asked_for_and_no_others, bone_08_the_second_run_that_needs_a_value_stores_it,
            bone_08_finish_leaves_out_what_a_run_has_computed_on_its_way,

@@ -517,7 +517,7 @@ tn_status tn__realize_into(tn__device *device, tn__value *value, const tn__windo
 
 /* ---- everything ---- */
 
-/* Values no pending node reads, retained; without `fused` only those that no run has computed on its way yet. */
+/* Values no pending node reads, retained: those that no run has computed on its way yet, and with `fused` all that one has. */
 static int gather_ends(tn__device *device, tn__value **list, int most, bool fused)
 {
     int count = 0;
@@ -526,7 +526,7 @@ static int gather_ends(tn__device *device, tn__value **list, int most, bool fuse
     for (tn__node *n = graph ? graph->oldest : NULL; n && count < most; n = n->newer)
         for (int i = 0; i < n->results && count < most; i++) {
             tn__value *v = n->out[i];
-            if (!v || v->readers > 0 || (!fused && v->runs > 0)) continue;
+            if (!v || (v->runs > 0 ? !fused : v->readers > 0)) continue;
             if (tn__value_retain_living(v)) list[count++] = v;
         }
     tn__unlock(&device->graph_lock);
@@ -557,7 +557,7 @@ void tn__run_bound(tn__device *device)
     const tn_status status = run_ends(device, false);
     tn__lock(&device->graph_lock);
     const tn__graph *graph = device->graph;
-    const bool still = graph && graph->pending >= TN__NODES_PENDING;
+    const bool still = graph && graph->pending > TN__NODES_PENDING / 2; /* else the next nodes would each run again */
     tn__unlock(&device->graph_lock);
     if (status == TN_OK && still) (void)run_ends(device, true);
     tn__error_attempt_end();
