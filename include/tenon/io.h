@@ -4,11 +4,11 @@
  *   .npz                      NumPy: a zip of .npy files; a tensor is found under its name and under its member's, "x.npy". Deflated
  *                             ones (np.savez_compressed) need zlib on the machine
  *   .safetensors              and, of several, the index model.safetensors.index.json, which has the tensors of all its shards
- *   .pt, .pth                 PyTorch: tensors in dicts and lists, such as state dicts, saved by any version. Their names are the keys on
- *                             the way to them joined by dots, {"model": {"fc.bias": x}} gives "model.fc.bias", places in lists are
- *                             numbers; what is no tensor is left out. The file's pickle is not run: one that calls anything but what
- *                             makes tensors and dicts is refused. Shapes and strides are the file's; tensors that shared memory are
- *                             copies of their own */
+ *   .pt, .pth                 PyTorch: tensors in dicts and lists, such as state dicts, in the zip form and in the one before 1.6.
+ *                             Their names are the keys on the way to them joined by dots, {"model": {"fc.bias": x}} gives
+ *                             "model.fc.bias", places in lists are numbers; what is no tensor is left out. The file's pickle is not
+ *                             run: one that calls anything but what makes tensors and dicts is refused. Shapes and strides are the
+ *                             file's; tensors that shared memory are copies of their own */
 #ifndef TENON_IO_H
 #define TENON_IO_H
 

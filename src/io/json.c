@@ -4,7 +4,7 @@
 
 static tn_status fault(const tn__json *j, const char *what)
 {
-    return tn__fail(TN_FORMAT, "%s: header is not valid JSON at byte %zu of %zu: %s", j->path, j->at, j->length, what);
+    return tn__fail(TN_FORMAT, "%s: not valid JSON at byte %zu of %zu: %s", j->path, j->at, j->length, what);
 }
 
 void tn__json_start(tn__json *j, const char *path, char *text, size_t length)
@@ -34,7 +34,7 @@ tn_status tn__json_expect(tn__json *j, char c)
         return TN_OK;
     char what[40] = "expected ' '";
     what[10] = c;
-    return fault(j, j->at == j->length ? "the header ends too early" : what);
+    return fault(j, j->at == j->length ? "it ends too early" : what);
 }
 
 tn_status tn__json_end(tn__json *j)
@@ -170,7 +170,7 @@ static size_t escape(tn__json *j, char *out)
 tn_status tn__json_text(tn__json *j, const char **out)
 {
     if (!tn__json_accept(j, '"'))
-        return fault(j, j->at == j->length ? "the header ends too early" : "expected a string");
+        return fault(j, j->at == j->length ? "it ends too early" : "expected a string");
     char *start = j->text + j->at, *end = start;
     while (j->at < j->length && j->text[j->at] != '"') {
         const unsigned char c = (unsigned char)j->text[j->at];
@@ -207,7 +207,7 @@ static tn_status skip_word(tn__json *j)
     const size_t first = j->at;
     while (j->at < j->length && j->text[j->at] && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", j->text[j->at]))
         j->at++;
-    return j->at > first ? TN_OK : fault(j, j->at == j->length ? "the header ends too early" : "expected a value");
+    return j->at > first ? TN_OK : fault(j, j->at == j->length ? "it ends too early" : "expected a value");
 }
 
 /* One value, or the beginning of an array or object, which goes onto the stack of what is open. */

@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { WINDOW = 1 << 14, CHUNK = 1 << 14, NAME_MOST = 200 };
-#define VALUES_MOST ((uint64_t)1 << 30) /* bytes */
+enum { WINDOW = 1 << 14, NAME_MOST = 200 };
 
 /* A growing list of values: the stack, the memo. */
 typedef struct list {
@@ -13,15 +12,7 @@ typedef struct list {
     size_t count, capacity;
 } list;
 
-typedef struct chunk {
-    struct chunk *next;
-    max_align_t bytes[];
-} chunk;
-
 typedef struct tn__pickle_state {
-    chunk *chunks;
-    size_t used, room; /* of the newest chunk */
-    uint64_t total;    /* bytes of all values */
     list stack, memo;
     bool stopped;
     /* the bytes at hand */
@@ -31,67 +22,9 @@ typedef struct tn__pickle_state {
     unsigned char window[WINDOW];
 } state;
 
-tn_status tn__pickle_fault(const tn__pickle *p, const char *format, ...)
-{
-    char sentence[400];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    return tn__fail(TN_FORMAT, "%s: the pickle %s", p->archive->path, sentence);
-}
-
 static tn_status fault(const tn__pickle *p, const char *what)
 {
     return tn__pickle_fault(p, "is damaged at byte %" PRIu64 ": %s", p->at, what);
-}
-
-/* ---- values ---- */
-
-void *tn__pickle_alloc(tn__pickle *p, size_t bytes)
-{
-    state *s = p->state;
-    bytes = (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-    if (bytes > VALUES_MOST - s->total)
-        return TN__NULL(TN_FORMAT, "%s: the pickle makes more than %" PRIu64 " bytes of values", p->archive->path, VALUES_MOST);
-    if (bytes > s->room - s->used) {
-        const size_t room = bytes > CHUNK ? bytes : CHUNK;
-        chunk *c = tn__zalloc(sizeof *c + room);
-        if (!c) return NULL;
-        c->next = s->chunks;
-        s->chunks = c;
-        s->room = room;
-        s->used = 0;
-    }
-    void *memory = (char *)s->chunks->bytes + s->used;
-    s->used += bytes;
-    s->total += bytes;
-    return memory;
-}
-
-tn__pickle_value *tn__pickle_new(tn__pickle *p, tn__pickle_kind kind)
-{
-    tn__pickle_value *value = tn__pickle_alloc(p, sizeof *value);
-    if (value) value->kind = kind;
-    return value;
-}
-
-tn_status tn__pickle_append(tn__pickle *p, tn__pickle_value *to, tn__pickle_value *value)
-{
-    tn__pickle_item *item = tn__pickle_alloc(p, sizeof *item);
-    if (!item) return tn_last_status();
-    item->value = value;
-    *(to->items.last ? &to->items.last->next : &to->items.first) = item;
-    to->items.last = item;
-    to->items.count++;
-    return TN_OK;
-}
-
-const tn__pickle_value *tn__pickle_item_at(const tn__pickle_value *of, int64_t i)
-{
-    const tn__pickle_item *item = of->items.first;
-    for (; item && i > 0; i--) item = item->next;
-    return item ? item->value : NULL;
 }
 
 static tn_status reserve(list *l, size_t count)
@@ -559,14 +492,9 @@ tn_status tn__pickle_read(tn__pickle *p, const unsigned char *memory, tn__pickle
 
 void tn__pickle_free(tn__pickle *p)
 {
-    state *s = p->state;
-    if (!s) return;
-    while (s->chunks) {
-        chunk *next = s->chunks->next;
-        tn__free(s->chunks);
-        s->chunks = next;
-    }
-    tn__free(s->stack.at);
-    tn__free(s->memo.at);
-    tn__free(s);
+    tn__pickle_free_values(p);
+    if (!p->state) return;
+    tn__free(p->state->stack.at);
+    tn__free(p->state->memo.at);
+    tn__free(p->state);
 }

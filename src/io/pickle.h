@@ -2,7 +2,7 @@
  *
  * A pickle is a program for a stack machine (Python's pickletools describes it). Of its instructions those are known that make None,
  * bools, numbers, texts, tuples, lists and dicts; what it wants to call or look up must be in the caller's table, else the file is
- * refused by an error that names it. Protocols 2 to 5, and what protocol 1 has of them. */
+ * refused by an error that names it. Nothing recurses. Protocols 2 to 5, and what protocol 1 has of them. */
 #ifndef TN__PICKLE_H
 #define TN__PICKLE_H
 
@@ -56,6 +56,13 @@ struct tn__pickle_value {
     };
 };
 
+/* Of all values. */
+typedef struct tn__pickle_memory {
+    struct tn__pickle_chunk *chunks;
+    size_t used, room; /* of the newest chunk */
+    uint64_t total;
+} tn__pickle_memory;
+
 struct tn__pickle {
     tn_archive *archive;
     uint64_t at, end; /* of the file: where the next instruction is, and what is not to be read */
@@ -64,6 +71,7 @@ struct tn__pickle {
     /* Gives the object of a persistent id. error  FORMAT, MEMORY */
     tn_status (*persistent)(tn__pickle *p, const tn__pickle_value *id, tn__pickle_value **result);
     void *user;
+    tn__pickle_memory memory;
     struct tn__pickle_state *state;
 };
 
@@ -72,6 +80,8 @@ struct tn__pickle {
 tn_status tn__pickle_read(tn__pickle *p, const unsigned char *memory, tn__pickle_value **result);
 void tn__pickle_free(tn__pickle *p);
 
+/* ---- values (pickle_values.c) ---- */
+
 /* Memory that lives as long as the values, zeroed. NULL with an error. */
 void *tn__pickle_alloc(tn__pickle *p, size_t bytes);
 /* A new value. NULL with an error. */
@@ -79,6 +89,7 @@ tn__pickle_value *tn__pickle_new(tn__pickle *p, tn__pickle_kind kind);
 tn_status tn__pickle_append(tn__pickle *p, tn__pickle_value *list, tn__pickle_value *item);
 /* Item i of a tuple or list; NULL beyond. */
 const tn__pickle_value *tn__pickle_item_at(const tn__pickle_value *list, int64_t i);
+void tn__pickle_free_values(tn__pickle *p);
 /* A FORMAT error with the file's name: "FILE: the pickle …". */
 tn_status tn__pickle_fault(const tn__pickle *p, const char *format, ...) TN__PRINTF(2, 3);
 
