@@ -82,15 +82,16 @@ static void put_plan(tn__text *t, const tn__plan *p)
     put_int(t, p->inputs_count);
     for (int i = 0; i < p->inputs_count; i++) {
         const tn__plan_input *in = &p->inputs[i];
-        put_int(t, (int64_t)in->dtype | in->table << 8 | (in->value != NULL) << 9 | (int64_t)in->section << 16 |
-                       (int64_t)in->pointer << 32);
+        put_int(t, (int64_t)in->dtype | in->table << 8 | (in->value != NULL) << 9 | (int64_t)in->section << 16);
+        put_int(t, in->pointer);
         put_int(t, in->reach);
         put_window(t, p, &in->window);
     }
     put_int(t, p->outputs_count);
     for (int o = 0; o < p->outputs_count; o++) {
         const tn__plan_output *out = &p->outputs[o];
-        put_int(t, (int64_t)out->dtype | (int64_t)out->step << 16 | (int64_t)out->pointer << 32);
+        put_int(t, (int64_t)out->dtype | (int64_t)out->pointer << 8);
+        put_int(t, out->step);
         put_window(t, p, &out->window);
     }
     put_int(t, p->numbers_count);
