@@ -11,7 +11,10 @@ net = torch.nn.Sequential(torch.nn.Linear(784, 128), torch.nn.ReLU(), torch.nn.L
 net.load_state_dict({name: torch.from_numpy(numpy.load(f"{folder}/{name}.npy")) for name in net.state_dict()})
 images = torch.from_numpy(numpy.load(f"{folder}/images.npy"))
 labels = torch.from_numpy(numpy.load(f"{folder}/labels.npy"))
-adam = torch.optim.Adam(net.parameters(), lr=1e-3)
+try:
+    adam = torch.optim.Adam(net.parameters(), lr=1e-3, fused=True)
+except (RuntimeError, TypeError):  # only newer ones fuse it on a CPU
+    adam = torch.optim.Adam(net.parameters(), lr=1e-3)
 for _ in sys.stdin:
     begin, total = time.perf_counter(), torch.zeros(())
     for first in range(0, len(labels), 50):
