@@ -6,6 +6,7 @@
 #include "support/test.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #define DATA_FILE(name) TN_TEST_SOURCE_DIR "/tests/data/files/" name
@@ -175,5 +176,19 @@ static inline void has(int line, tn_archive *archive, const char *name, tn_dtype
 }
 #define HAS(archive, name, dtype, shape, ...) has(__LINE__, archive, name, dtype, shape, TEST_LIST(double, __VA_ARGS__))
 #define HAS_NOTHING(archive, name, dtype, shape) has(__LINE__, archive, name, dtype, shape, NULL, 0)
+
+/* Several threads read the archive at once, and close it; each gives NULL when all was right. */
+static inline void threads_read(tn_archive *archive, int count, void *(*read)(void *archive))
+{
+    pthread_t thread[8];
+    ck_assert_int_le(count, 8);
+    for (int i = 0; i < count; i++) ck_assert_int_eq(pthread_create(&thread[i], NULL, read, archive), 0);
+    for (int i = 0; i < count; i++) {
+        void *failure = NULL;
+        pthread_join(thread[i], &failure);
+        ck_assert_ptr_null(failure);
+    }
+    tn_archive_close(archive);
+}
 
 #endif

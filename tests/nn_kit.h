@@ -2,26 +2,9 @@
 #ifndef NN_KIT_H
 #define NN_KIT_H
 
-#include "support/test.h"
+#include "bones.h"
 
 #include <math.h>
-
-static tn_scope nn_scope;
-
-static inline void nn_push(void)
-{
-    tn_clear_error();
-    nn_scope = tn_scope_push();
-}
-
-static inline void nn_pop(void)
-{
-    (void)tn_scope_pop(nn_scope);
-    tn_clear_error();
-}
-
-/* Every test runs in a scope of its own: what it makes goes at its end. */
-#define NN_MAIN(name, ...) TEST_MAIN(name, nn_push, nn_pop, __VA_ARGS__)
 
 /* KIND/NAME/NUMBER, on the device under test: in f64 on host, where its numbers were made, else in f32. */
 typedef struct nn_case {

@@ -2,11 +2,10 @@
 #ifndef OBSERVER_H
 #define OBSERVER_H
 
+#include "preload.h"
+
 #include <dlfcn.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static uint64_t (*outside_calls)(const char *name);
 static const char *(*outside_sources)(void);
@@ -20,13 +19,7 @@ static inline int observe(const char *program)
     *(void **)&outside_forget = dlsym(RTLD_DEFAULT, "outside_forget");
     if (outside_calls && outside_sources && outside_forget) return 0;
     if (getenv("LD_PRELOAD")) return 99; /* it was preloaded, and did not come */
-    /* by its bare name: a path may hold spaces, where the loader cuts the list */
-    const char *const more = getenv("LD_LIBRARY_PATH");
-    char path[4096];
-    snprintf(path, sizeof path, "%s%s%s", TN_TEST_BUILD_DIR "/tests/preload", more ? ":" : "", more ? more : "");
-    setenv("LD_LIBRARY_PATH", path, 1);
-    setenv("LD_PRELOAD", "observe_calls.so", 1);
-    execl("/proc/self/exe", program, (char *)NULL);
+    start_behind(program, "observe_calls.so");
     return 98;
 }
 

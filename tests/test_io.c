@@ -621,16 +621,7 @@ static void *read_often(void *archive)
 
 START_TEST(threads_may_read_one_archive)
 {
-    pthread_t thread[4];
-    tn_archive *archive = digits();
-    for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(pthread_create(&thread[i], NULL, read_often, archive), 0);
-    for (int i = 0; i < 4; i++) {
-        void *failure = NULL;
-        pthread_join(thread[i], &failure);
-        ck_assert_ptr_null(failure);
-    }
-    tn_archive_close(archive);
+    threads_read(digits(), 4, read_often);
 }
 END_TEST
 

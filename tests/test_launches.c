@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "bones.h"
+#include "preload.h"
 
 /* ---- counting ---- */
 
@@ -478,21 +479,6 @@ START_TEST(what_nobody_asks_for_is_never_launched)
 }
 END_TEST
 
-/* ---- the preload ---- */
-
-/* By its bare name: a path may hold spaces, where the loader cuts the list. */
-static void preload_and_start_again(void)
-{
-    const char *const more = getenv("LD_LIBRARY_PATH");
-    char path[4096];
-    setenv("TENON_TEST_PRELOADED", "1", 1);
-    snprintf(path, sizeof path, "%s%s%s", TN_TEST_BUILD_DIR "/tests/preload", more ? ":" : "", more ? more : "");
-    setenv("LD_LIBRARY_PATH", path, 1);
-    setenv("LD_PRELOAD", "count_launches.so libOpenCL.so.1", 1);
-    execl("/proc/self/exe", "test_launches", (char *)NULL);
-    perror("test_launches: exec");
-}
-
 static void set_up(void)
 {
     bones_push();
@@ -526,7 +512,10 @@ int main(void)
         what_nobody_asks_for_is_never_launched,
     };
     void *found = dlsym(RTLD_DEFAULT, "count_launches"), *found_tasks = dlsym(RTLD_DEFAULT, "count_tasks");
-    if (!found && !getenv("TENON_TEST_PRELOADED")) preload_and_start_again();
+    if (!found && !getenv("TENON_TEST_PRELOADED")) {
+        setenv("TENON_TEST_PRELOADED", "1", 1);
+        start_behind("test_launches", "count_launches.so libOpenCL.so.1");
+    }
     memcpy(&outside, &found, sizeof outside);
     memcpy(&outside_tasks, &found_tasks, sizeof outside_tasks);
     return test_run("launches", set_up, bones_pop, tests, (int)(sizeof tests / sizeof tests[0]));

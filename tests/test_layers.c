@@ -414,7 +414,7 @@ START_TEST(an_index_beyond_the_embedding_is_refused)
 }
 END_TEST
 
-NN_MAIN("layers", layers_are_those_of_pytorch, gradients_of_layers_are_those_of_differences,
+BONES_MAIN("layers", layers_are_those_of_pytorch, gradients_of_layers_are_those_of_differences,
         linear_is_filled_evenly_between_bounds_of_its_inputs, layers_without_inputs_or_outputs_work,
         an_embedding_begins_with_a_padding_row_of_zeros, c50_dropout_has_the_same_mask_on_every_device,
         dropout_does_nothing_in_evaluation_and_all_with_p_of_1, the_gradient_of_dropout_is_its_mask, activations_are_found_by_name,

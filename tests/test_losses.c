@@ -318,7 +318,7 @@ START_TEST(the_log_tells_of_a_target_that_broadcasts)
 }
 END_TEST
 
-NN_MAIN("losses", losses_are_those_of_pytorch, gradients_of_losses_are_those_of_pytorch,
+BONES_MAIN("losses", losses_are_those_of_pytorch, gradients_of_losses_are_those_of_pytorch,
         gradients_of_losses_are_those_of_differences, c47_cross_entropy_is_finite_where_probabilities_are_not,
         cross_entropy_takes_labels_of_every_integer_dtype, labels_that_are_no_class_are_refused,
         nll_loss_names_itself_for_a_bad_label, the_mean_of_nothing_is_nan_and_the_sum_is_0,

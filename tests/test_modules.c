@@ -639,7 +639,7 @@ START_TEST(filling_is_not_remembered_and_refuses_what_has_no_values)
 }
 END_TEST
 
-NN_MAIN("modules", a_module_of_ones_own_is_a_function_and_its_parts, settings_parameters_and_buffers_are_the_modules_own,
+BONES_MAIN("modules", a_module_of_ones_own_is_a_function_and_its_parts, settings_parameters_and_buffers_are_the_modules_own,
         a_parameter_may_outlive_its_module_and_its_scope, names_are_places_in_the_tree_as_in_pytorch,
         a_walk_meets_each_part_once_and_can_be_ended, names_are_checked_when_parts_are_added, a_module_cannot_be_a_part_of_itself,
         training_and_frozen_reach_every_part, what_a_forward_makes_on_the_way_goes_when_it_returns, a_batch_of_0_goes_through,

@@ -105,15 +105,7 @@ static void *read_often(void *archive)
 START_TEST(threads_may_read_one_npz)
 {
     NEEDS_ZLIB();
-    pthread_t thread[3];
-    tn_archive *archive = opened(DATA_FILE("deflated.npz"));
-    for (int i = 0; i < 3; i++) ck_assert_int_eq(pthread_create(&thread[i], NULL, read_often, archive), 0);
-    for (int i = 0; i < 3; i++) {
-        void *failure = NULL;
-        pthread_join(thread[i], &failure);
-        ck_assert_ptr_null(failure);
-    }
-    tn_archive_close(archive);
+    threads_read(opened(DATA_FILE("deflated.npz")), 3, read_often);
 }
 END_TEST
 

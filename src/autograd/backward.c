@@ -422,9 +422,7 @@ static tn_status go(run *r, tn_tensor *const *list, tn_tensor *const *gradients,
     for (int i = 0; i < count; i++) TN__TRY(check_root(list[i], gradients ? gradients[i] : TN_NONE));
     const tn_scope scope = tn__scope_push_grad(r->options.create);
     if (scope.depth < 0) return TN_MEMORY;
-    const tn_status status = start(r, list, gradients, count);
-    const tn_status inside = tn_scope_pop(scope);
-    return status != TN_OK ? status : inside;
+    return tn__scope_end(scope, start(r, list, gradients, count));
 }
 
 tn_status tn_backward_all(tn_tensor *const *list, tn_tensor *const *gradients, int count, const tn_backward_options *options)

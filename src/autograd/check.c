@@ -26,11 +26,10 @@ static tn_status count_nan(tn_tensor *x, int64_t *count)
     const bool before = tn__detects_nan;
     tn__detects_nan = false;
     tn__derive_pause();
-    tn_status status = tn_item_int(tn_sum(tn_isnan(x), TN_ALL_AXES, false), count);
+    const tn_status status = tn_item_int(tn_sum(tn_isnan(x), TN_ALL_AXES, false), count);
     tn__derive_resume();
     tn__detects_nan = before;
-    const tn_status inside = tn_scope_pop(scope);
-    return status != TN_OK ? status : inside;
+    return tn__scope_end(scope, status);
 }
 
 tn_status tn__check_nan(const char *name, tn_tensor *const *operands, int count, tn_tensor *out)
@@ -72,16 +71,13 @@ static tn_status value_of(check *c, double *value)
 {
     const tn_scope scope = tn_scope_push_no_grad();
     if (scope.depth < 0) return TN_MEMORY;
-    const tn_status status = tn_item(weighted(c), value), inside = tn_scope_pop(scope);
-    return status != TN_OK ? status : inside;
+    return tn__scope_end(scope, tn_item(weighted(c), value));
 }
 
 static tn_status put(tn_tensor *x, int64_t i, double value)
 {
     const tn_scope scope = tn_scope_push();
-    const tn_status status = tn_assign(tn_select(tn_reshape(tn_detach(x), TN_SHAPE(-1)), 0, i), tn_float(value));
-    const tn_status inside = tn_scope_pop(scope);
-    return status != TN_OK ? status : inside;
+    return tn__scope_end(scope, tn_assign(tn_select(tn_reshape(tn_detach(x), TN_SHAPE(-1)), 0, i), tn_float(value)));
 }
 
 static tn_status check_element(check *c, int which, int64_t i, double x, double got)
@@ -160,9 +156,8 @@ tn_status tn_gradcheck(tn_function *function, tn_tensor *const *inputs, int coun
     if (!c.inputs) return TN_MEMORY;
     tn_random_state(&c.seed, &c.position);
     const tn_scope scope = tn__scope_push_grad(true);
-    const tn_status status = scope.depth < 0 ? TN_MEMORY : gradcheck(&c, inputs);
-    const tn_status inside = scope.depth < 0 ? TN_OK : tn_scope_pop(scope);
+    const tn_status status = scope.depth < 0 ? TN_MEMORY : tn__scope_end(scope, gradcheck(&c, inputs));
     tn_set_random_state(c.seed, c.position);
     tn__free(c.inputs);
-    return status != TN_OK ? status : inside;
+    return status;
 }

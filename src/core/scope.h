@@ -10,6 +10,12 @@ void tn__scope_join(tn_tensor *x);
 void tn__scope_leave(tn_tensor *x);
 /* Is x in the thread's innermost scope? */
 bool tn__scope_has(const tn_tensor *x);
+/* Closes a scope of a function's own; gives the status of what was done inside, else of what failed there. */
+static inline tn_status tn__scope_end(tn_scope scope, tn_status status)
+{
+    const tn_status inside = tn_scope_pop(scope);
+    return status != TN_OK ? status : inside;
+}
 /* Drops a reference without touching scopes. */
 void tn__tensor_unref(tn_tensor *x);
 /* A scope in which gradients are remembered, or not. */

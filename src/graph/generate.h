@@ -105,8 +105,8 @@ extern const char *const tn__scalar_names[]; /* OpenCL C's, in the order of the 
 void tn__join_segments(tn__plan **first);
 tn_status tn__segments_generate(tn__plan *plan);
 tn_status tn__segments_launch(tn__plan *plan);
-/* What the inputs of all segments point to. */
-tn_status tn__segments_table(tn__plan *plan);
+/* Before both: finds what the inputs of all segments point to; key gets which of them share memory, as the text does. */
+tn_status tn__segments_pointers(tn__plan *plan, tn__text *key);
 
 /* elementwise.c of this folder: the kernel of plans without an anchor */
 tn_status tn__elementwise_generate(tn__plan *plan);

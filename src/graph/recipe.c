@@ -35,40 +35,35 @@ struct tn__recipe {
 
 /* ---- the key ---- */
 
-static void put(tn__text *t, const void *bytes, size_t size)
-{
-    tn__text_put(t, bytes, size);
-}
-
 static void put_int(tn__text *t, int64_t v)
 {
-    put(t, &v, sizeof v);
+    tn__text_put(t, (const char *)&v, sizeof v);
 }
 
 static void put_window(tn__text *t, const tn__plan *p, const tn__window *w)
 {
-    put(t, w->stride, (size_t)p->rank * sizeof w->stride[0]);
+    tn__text_put(t, (const char *)w->stride, (size_t)p->rank * sizeof w->stride[0]);
 }
 
 static void put_step(tn__text *t, const tn__step *s)
 {
     put_int(t, (int64_t)s->kind | (int64_t)s->section << 8 | (int64_t)s->from << 16 | (int64_t)s->dtype << 24);
-    put(t, s->a, sizeof s->a);
-    put(t, &s->row, sizeof s->row);
+    tn__text_put(t, (const char *)s->a, sizeof s->a);
+    tn__text_put(t, (const char *)&s->row, sizeof s->row);
     if (s->kind == TN__DRAW) put_int(t, s->node->a.random.form);
-    if (s->kind == TN__LOOKUP) put(t, &s->node->a.lookup, sizeof s->node->a.lookup);
+    if (s->kind == TN__LOOKUP) tn__text_put(t, (const char *)&s->node->a.lookup, sizeof s->node->a.lookup);
 }
 
 static void put_plan(tn__text *t, const tn__plan *p)
 {
     put_int(t, p->rank | p->deep << 8 | (p->written != NULL) << 9 | (int64_t)p->splits << 16);
-    put(t, p->dim, (size_t)p->rank * sizeof p->dim[0]);
-    put(t, p->group, (size_t)p->rank * sizeof p->group[0]);
-    put(t, p->sources, sizeof p->sources);
+    tn__text_put(t, (const char *)p->dim, (size_t)p->rank * sizeof p->dim[0]);
+    tn__text_put(t, (const char *)p->group, (size_t)p->rank * sizeof p->group[0]);
+    tn__text_put(t, (const char *)p->sources, sizeof p->sources);
     if (p->anchor) {
         const tn__node *node = p->anchor;
-        put(t, &node->op, sizeof node->op);
-        put(t, &node->a, sizeof node->a);
+        tn__text_put(t, (const char *)&node->op, sizeof node->op);
+        tn__text_put(t, (const char *)&node->a, sizeof node->a);
         put_int(t, node->dtype);
         for (int i = 0; i < node->inputs; i++) {
             put_window(t, p, &p->operand[i]);
@@ -100,20 +95,11 @@ static void put_plan(tn__text *t, const tn__plan *p)
     for (int s = 0; s < p->steps_count; s++) put_step(t, &p->steps[s]);
 }
 
-static void describe(const tn__plan *head, tn__text *key)
+static tn_status describe(tn__plan *head, tn__text *key)
 {
     put_int(key, (int64_t)tn__settings_version());
     for (const tn__plan *p = head; p; p = p->next_segment) put_plan(key, p);
-    for (const tn__plan *p = head; p && head->next_segment; p = p->next_segment) /* which of them share memory decides the text */
-        for (int i = 0; i < p->inputs_count; i++) {
-            int k = 0, same = -1;
-            for (const tn__plan *q = head; q && same < 0; q = q->next_segment)
-                for (int j = 0; j < q->inputs_count && same < 0; j++, k++)
-                    if (q->inputs[j].value == p->inputs[i].value ||
-                        (p->inputs[i].value->buffer && q->inputs[j].value->buffer == p->inputs[i].value->buffer))
-                        same = k;
-            put_int(key, same);
-        }
+    return head->next_segment ? tn__segments_pointers(head, key) : TN_OK;
 }
 
 /* ---- places ---- */
@@ -233,19 +219,10 @@ static void remember(tn__graph *graph, const tn__text *key, const tn__plan *p)
 
 /* ---- using ---- */
 
-/* The parameters for these places; false when the recipe does not fit them. */
-static bool place(const tn__recipe *r, const tn__plan *p, int64_t *parameters)
+/* Sets the parameters to the plan's places; false when the recipe does not fit them. */
+static bool place(const tn__recipe *r, const int64_t *places, const tn__plan *p, int64_t *parameters)
 {
-    int64_t places[TN__PLAN_INPUTS + TN__PLAN_OUTPUTS];
-    if (r->exact && p->next_segment) {
-        int64_t *many = tn__alloc_quiet((size_t)r->places_count * sizeof *many);
-        if (many) list_places(p, many);
-        const bool same = many && memcmp(many, r->places, (size_t)r->places_count * sizeof *many) == 0;
-        tn__free(many);
-        return same;
-    }
-    list_places(p, places);
-    if (r->exact) return memcmp(places, r->places, (size_t)r->places_count * sizeof places[0]) == 0;
+    if (r->exact) return memcmp(places, r->places, (size_t)r->places_count * sizeof *places) == 0;
     if (!r->wide_index && tn__plan_reach(p) > TN__LARGEST_INDEX) return false;
     for (int i = 0; i < r->places_count; i++)
         if (r->place_parameter[i] > 0) parameters[r->place_parameter[i] - 1] = places[i];
@@ -274,13 +251,13 @@ static tn_status copy_stage(tn__plan *p, const tn__recipe *r, int i)
 }
 
 /* Fills in what generating would have. */
-static tn_status use(const tn__recipe *r, tn__plan *p, bool *fits)
+static tn_status use(const tn__recipe *r, const int64_t *places, tn__plan *p, bool *fits)
 {
     int64_t *parameters = tn__alloc((size_t)(r->own.parameters_count + 1) * sizeof *parameters);
     *fits = false;
     if (!parameters) return TN_MEMORY;
     memcpy(parameters, r->own.parameters, (size_t)r->own.parameters_count * sizeof *parameters);
-    if (!place(r, p, parameters)) {
+    if (!place(r, places, p, parameters)) {
         tn__free(parameters);
         return TN_OK;
     }
@@ -296,7 +273,6 @@ static tn_status use(const tn__recipe *r, tn__plan *p, bool *fits)
     p->reports = r->reports;
     p->recipe = r;
     p->meta = r->meta ? tn__buffer_retain(r->meta) : NULL;
-    if (p->next_segment) TN__TRY(tn__segments_table(p));
     for (int i = 0; i < 2; i++) TN__TRY(copy_stage(p, r, i));
     return take_scratch(p, r);
 }
@@ -306,15 +282,25 @@ static tn_status generate(tn__plan *p)
     return p->anchor ? p->anchor->op->generate(p) : p->next_segment ? tn__segments_generate(p) : tn__elementwise_generate(p);
 }
 
+/* As one of the recipes says, which are for other places each. */
+static tn_status use_one(const tn__recipe *r, tn__plan *p, bool *fits)
+{
+    int64_t *places = tn__alloc((size_t)(r->places_count + 1) * sizeof *places);
+    tn_status status = places ? TN_OK : TN_MEMORY;
+    if (places) list_places(p, places);
+    for (; r && status == TN_OK && !*fits; r = r->older) status = use(r, places, p, fits);
+    tn__free(places);
+    return status;
+}
+
 tn_status tn__plan_prepare(tn__plan *p)
 {
     tn__graph *graph = p->device->graph;
     tn__text key = {0};
     bool fits = false;
-    describe(p, &key);
+    tn_status status = describe(p, &key);
     const tn__recipe *r = graph->recipes && !key.failed ? tn__map_get(graph->recipes, key.data, key.length) : NULL;
-    tn_status status = TN_OK;
-    for (; r && status == TN_OK && !fits; r = r->older) status = use(r, p, &fits);
+    if (status == TN_OK && r) status = use_one(r, p, &fits);
     if (status == TN_OK && !fits) {
         status = generate(p);
         if (status == TN_OK && !key.failed) remember(graph, &key, p);

@@ -186,13 +186,15 @@ void tn__join_segments(tn__plan **first)
 
 /* ---- pointers in the text ---- */
 
-tn_status tn__segments_table(tn__plan *head)
+tn_status tn__segments_pointers(tn__plan *head, tn__text *key)
 {
-    tn__free(head->pointers);
     head->pointers = tn__zalloc(sizeof *head->pointers);
     if (!head->pointers) return TN_MEMORY;
     for (int pointer = 0; pointer < pointers_of(head); pointer++)
-        for (const tn__plan *p = head; p; p = p->next_segment) (void)table_index(head->pointers, value_behind(p, pointer), pointer);
+        for (const tn__plan *p = head; p; p = p->next_segment) {
+            const int at = table_index(head->pointers, value_behind(p, pointer), pointer);
+            tn__text_put(key, (const char *)&at, sizeof at);
+        }
     return TN_OK;
 }
 
@@ -303,7 +305,6 @@ tn_status tn__segments_generate(tn__plan *head)
     int64_t extra = 0;
     int segments = 0;
     const int width = lanes_of(head);
-    TN__TRY(tn__segments_table(head));
     for (tn__plan *p = head; p; p = p->next_segment, segments++)
         for (int k = 0; k < p->inputs_count + p->outputs_count; k++) {
             const int64_t at = k < p->inputs_count ? p->inputs[k].value->base + p->inputs[k].window.offset

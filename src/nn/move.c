@@ -64,9 +64,9 @@ static tn_status change(const tn_module *m, renew_tensor *function, const void *
     tn_tensor_list *list = tn__module_tensors(m);
     if (!list) return tn_last_status();
     const tn_scope scope = tn_scope_push_no_grad();
-    const tn_status status = renew_all(list, function, how), popped = tn_scope_pop(scope);
+    const tn_status status = tn__scope_end(scope, renew_all(list, function, how));
     tn_tensor_list_free(list);
-    return status == TN_OK ? popped : status;
+    return status;
 }
 
 tn_status tn_module_to(tn_module *m, const char *name)

@@ -1,4 +1,5 @@
 /* Comparison of whole tensors, and of numbers within a tolerance. */
+#include "core/scope.h"
 #include "ops/compose.h"
 #include <math.h>
 
@@ -51,8 +52,7 @@ static tn_status all_true(tn_tensor *y, bool *result)
     const tn_status status = y ? tn_item_int(tn_all(y, TN_ALL_AXES, false), &all) : tn_last_status();
     tn_release(y);
     *result = status == TN_OK && all != 0;
-    const tn_status popped = tn_scope_pop(scope);
-    return status != TN_OK ? status : popped;
+    return tn__scope_end(scope, status);
 }
 
 tn_status tn_allclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan, bool *result)
