@@ -9,25 +9,15 @@
 
 enum { MOST_RECIPES = 1024, MOST_ALIKE = 8 };
 
-typedef struct dish { /* of each plan of a launch: the segments' */
-    int64_t *parameters;
-    int parameters_count;
-} dish;
-
 struct tn__recipe {
-    tn__kernel *kernel;
+    tn__stage own, stage[2];
     int width, local;
     uint64_t global;
     bool wide_index, draws, reports;
-    dish own;
     int64_t *places; /* where inputs and outputs began: of all segments, in their order */
     int places_count;
     bool exact; /* no other places will do; else these parameters hold them: */
     int *place_parameter;
-    tn__buffer *meta; /* parameters in a buffer */
-    tn__kernel *stage_kernel[2];
-    dish stage[2];
-    tn__buffer *stage_meta[2];
     uint64_t scratch[2]; /* bytes */
     tn__text head, text;
     tn__recipe *older; /* for other places */
@@ -123,16 +113,18 @@ static void list_places(const tn__plan *head, int64_t *places)
 
 /* ---- keeping ---- */
 
+static void free_stage(tn__stage *s)
+{
+    tn__free(s->parameters);
+    tn__buffer_release(s->meta);
+}
+
 static void free_one(tn__recipe *r)
 {
-    for (int i = 0; i < 2; i++) {
-        tn__free(r->stage[i].parameters);
-        tn__buffer_release(r->stage_meta[i]);
-    }
-    tn__free(r->own.parameters);
+    free_stage(&r->own);
+    for (int i = 0; i < 2; i++) free_stage(&r->stage[i]);
     tn__free(r->places);
     tn__free(r->place_parameter);
-    tn__buffer_release(r->meta);
     tn__text_free(&r->head);
     tn__text_free(&r->text);
     tn__free(r);
@@ -154,11 +146,14 @@ void tn__recipes_free(tn__map *recipes)
     tn__map_free(recipes);
 }
 
-static bool copy_dish(dish *to, const int64_t *parameters, int count)
+static bool copy_stage(tn__stage *to, const tn__stage *from, void *(*alloc)(size_t bytes))
 {
-    *to = (dish){tn__alloc_quiet((size_t)(count > 0 ? count : 1) * sizeof *parameters), count};
-    if (to->parameters && count > 0) memcpy(to->parameters, parameters, (size_t)count * sizeof *parameters);
-    return to->parameters != NULL;
+    if (!from->kernel) return true;
+    int64_t *parameters = alloc((size_t)(from->parameters_count + 1) * sizeof *parameters);
+    if (!parameters) return false;
+    if (from->parameters_count > 0) memcpy(parameters, from->parameters, (size_t)from->parameters_count * sizeof *parameters);
+    *to = (tn__stage){from->kernel, parameters, from->parameters_count, from->meta ? tn__buffer_retain(from->meta) : NULL};
+    return true;
 }
 
 static bool copy_texts(tn__recipe *r, const tn__plan *p)
@@ -173,32 +168,27 @@ static tn__recipe *recipe_of(const tn__plan *p)
     tn__recipe *r = tn__alloc_quiet(sizeof *r);
     const int n = count_places(p);
     if (!r) return NULL;
-    *r = (tn__recipe){.kernel = p->kernel,
-                      .width = p->width,
+    *r = (tn__recipe){.width = p->width,
                       .local = p->local,
                       .global = p->global,
                       .wide_index = p->wide_index,
                       .draws = p->draws,
                       .reports = p->reports,
                       .places_count = n,
-                      .exact = p->exact_places || p->next_segment || p->meta,
-                      .meta = p->meta ? tn__buffer_retain(p->meta) : NULL};
-    bool whole = copy_dish(&r->own, p->parameters, p->parameters_count) && copy_texts(r, p);
+                      .exact = p->exact_places || p->next_segment || p->meta};
+    const tn__stage own = {p->kernel, p->parameters, p->parameters_count, p->meta};
     r->places = tn__alloc_quiet((size_t)(n + 1) * sizeof *r->places);
     r->place_parameter = tn__alloc_quiet((size_t)(n + 1) * sizeof *r->place_parameter);
-    whole = whole && r->places && r->place_parameter;
+    bool whole = r->places && r->place_parameter && copy_stage(&r->own, &own, tn__alloc_quiet) && copy_texts(r, p);
+    for (int i = 0; i < 2 && whole; i++) {
+        r->scratch[i] = p->scratch[i] ? p->scratch[i]->bytes : 0;
+        r->exact = r->exact || p->stages[i].kernel;
+        whole = copy_stage(&r->stage[i], &p->stages[i], tn__alloc_quiet);
+    }
     if (whole) {
         list_places(p, r->places);
         for (int i = 0; i < p->inputs_count && !r->exact; i++) r->place_parameter[i] = p->input_place[i];
         for (int o = 0; o < p->outputs_count && !r->exact; o++) r->place_parameter[p->inputs_count + o] = p->output_place[o];
-    }
-    for (int i = 0; i < 2 && whole; i++) {
-        r->scratch[i] = p->scratch[i] ? p->scratch[i]->bytes : 0;
-        if (!p->stages[i].kernel) continue;
-        r->stage_kernel[i] = p->stages[i].kernel;
-        r->exact = true;
-        whole = copy_dish(&r->stage[i], p->stages[i].parameters, p->stages[i].parameters_count);
-        if (p->stages[i].meta) r->stage_meta[i] = tn__buffer_retain(p->stages[i].meta);
     }
     if (whole) return r;
     free_one(r);
@@ -219,14 +209,11 @@ static void remember(tn__graph *graph, const tn__text *key, const tn__plan *p)
 
 /* ---- using ---- */
 
-/* Sets the parameters to the plan's places; false when the recipe does not fit them. */
-static bool place(const tn__recipe *r, const int64_t *places, const tn__plan *p, int64_t *parameters)
+/* Does the recipe serve a plan with these places? */
+static bool fits(const tn__recipe *r, const int64_t *places, const tn__plan *p)
 {
     if (r->exact) return memcmp(places, r->places, (size_t)r->places_count * sizeof *places) == 0;
-    if (!r->wide_index && tn__plan_reach(p) > TN__LARGEST_INDEX) return false;
-    for (int i = 0; i < r->places_count; i++)
-        if (r->place_parameter[i] > 0) parameters[r->place_parameter[i] - 1] = places[i];
-    return true;
+    return r->wide_index || tn__plan_reach(p) <= TN__LARGEST_INDEX;
 }
 
 static tn_status take_scratch(tn__plan *p, const tn__recipe *r)
@@ -236,35 +223,19 @@ static tn_status take_scratch(tn__plan *p, const tn__recipe *r)
     return TN_OK;
 }
 
-static tn_status copy_stage(tn__plan *p, const tn__recipe *r, int i)
-{
-    const dish *d = &r->stage[i];
-    tn__stage *s = &p->stages[i];
-    if (!r->stage_kernel[i]) return TN_OK;
-    s->parameters = tn__alloc((size_t)(d->parameters_count + 1) * sizeof *s->parameters);
-    if (!s->parameters) return TN_MEMORY;
-    memcpy(s->parameters, d->parameters, (size_t)d->parameters_count * sizeof *s->parameters);
-    s->parameters_count = d->parameters_count;
-    s->kernel = r->stage_kernel[i];
-    s->meta = r->stage_meta[i] ? tn__buffer_retain(r->stage_meta[i]) : NULL;
-    return TN_OK;
-}
-
 /* Fills in what generating would have. */
-static tn_status use(const tn__recipe *r, const int64_t *places, tn__plan *p, bool *fits)
+static tn_status use(const tn__recipe *r, const int64_t *places, tn__plan *p)
 {
-    int64_t *parameters = tn__alloc((size_t)(r->own.parameters_count + 1) * sizeof *parameters);
-    *fits = false;
-    if (!parameters) return TN_MEMORY;
-    memcpy(parameters, r->own.parameters, (size_t)r->own.parameters_count * sizeof *parameters);
-    if (!place(r, places, p, parameters)) {
-        tn__free(parameters);
-        return TN_OK;
-    }
-    *fits = true;
-    p->parameters = parameters;
-    p->parameters_count = p->parameters_capacity = r->own.parameters_count;
-    p->kernel = r->kernel;
+    tn__stage own = {0};
+    bool whole = copy_stage(&own, &r->own, tn__alloc);
+    for (int i = 0; i < 2; i++) whole = whole && copy_stage(&p->stages[i], &r->stage[i], tn__alloc);
+    p->kernel = own.kernel;
+    p->parameters = own.parameters;
+    p->parameters_count = p->parameters_capacity = own.parameters_count;
+    p->meta = own.meta;
+    if (!whole) return TN_MEMORY;
+    for (int i = 0; i < r->places_count && !r->exact; i++)
+        if (r->place_parameter[i] > 0) p->parameters[r->place_parameter[i] - 1] = places[i];
     p->width = r->width;
     p->local = r->local;
     p->global = r->global;
@@ -272,8 +243,6 @@ static tn_status use(const tn__recipe *r, const int64_t *places, tn__plan *p, bo
     p->draws = r->draws;
     p->reports = r->reports;
     p->recipe = r;
-    p->meta = r->meta ? tn__buffer_retain(r->meta) : NULL;
-    for (int i = 0; i < 2; i++) TN__TRY(copy_stage(p, r, i));
     return take_scratch(p, r);
 }
 
@@ -282,13 +251,14 @@ static tn_status generate(tn__plan *p)
     return p->anchor ? p->anchor->op->generate(p) : p->next_segment ? tn__segments_generate(p) : tn__elementwise_generate(p);
 }
 
-/* As one of the recipes says, which are for other places each. */
-static tn_status use_one(const tn__recipe *r, tn__plan *p, bool *fits)
+/* Uses the one of the recipes that fits, if there is any. */
+static tn_status use_one(const tn__recipe *r, tn__plan *p)
 {
     int64_t *places = tn__alloc((size_t)(r->places_count + 1) * sizeof *places);
-    tn_status status = places ? TN_OK : TN_MEMORY;
-    if (places) list_places(p, places);
-    for (; r && status == TN_OK && !*fits; r = r->older) status = use(r, places, p, fits);
+    if (!places) return TN_MEMORY;
+    list_places(p, places);
+    while (r && !fits(r, places, p)) r = r->older;
+    const tn_status status = r ? use(r, places, p) : TN_OK;
     tn__free(places);
     return status;
 }
@@ -297,11 +267,10 @@ tn_status tn__plan_prepare(tn__plan *p)
 {
     tn__graph *graph = p->device->graph;
     tn__text key = {0};
-    bool fits = false;
     tn_status status = describe(p, &key);
     const tn__recipe *r = graph->recipes && !key.failed ? tn__map_get(graph->recipes, key.data, key.length) : NULL;
-    if (status == TN_OK && r) status = use_one(r, p, &fits);
-    if (status == TN_OK && !fits) {
+    if (status == TN_OK && r) status = use_one(r, p);
+    if (status == TN_OK && !p->recipe) {
         status = generate(p);
         if (status == TN_OK && !key.failed) remember(graph, &key, p);
     }
