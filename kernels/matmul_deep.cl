@@ -9,7 +9,8 @@
  *
  * No local memory, no barriers, work-groups of one item. An edge has no masks: the last tile of a row or column is
  * moved back to end at the border, so M >= MR and N >= NR must hold, two items may store the same values, and STORE
- * may not read what it overwrites. The same file, built with PACK, holds the kernel that copies an operand into
+ * may not read what it overwrites. Places along k are `long`: a compiler then keeps a pointer for each row, where a
+ * sum of `int` costs an instruction more for each element. The same file, built with PACK, holds the kernel that copies an operand into
  * panels; built with DOT, the form for a B whose columns lie contiguous, where the lanes run along k:
  *
  *   B packed  [panel p][k][NR], element (k, j) of panel p is B[k, min(p*NR, N-NR) + j]
@@ -128,15 +129,16 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #pragma unroll
             for (int j = 0; j < NV; j++)
                 acc[i][j] = (TW)(0);
-        int k = 0;
+        long k = 0;
+#pragma unroll 4
         for (; k + W <= K; k += W) {
             TW x[MR];
 #pragma unroll
             for (int i = 0; i < MR; i++)
-                x[i] = LOAD_AW(a + (IDX)i * a_rs + k);
+                x[i] = LOAD_AW((long)(a + (IDX)i * a_rs) + k);
 #pragma unroll
             for (int j = 0; j < NV; j++) {
-                const TW y = LOAD_BW(b + (IDX)j * b_cs + k);
+                const TW y = LOAD_BW((long)(b + (IDX)j * b_cs) + k);
 #pragma unroll
                 for (int i = 0; i < MR; i++)
                     acc[i][j] = MAD(x[i], y, acc[i][j]);
@@ -147,7 +149,7 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #pragma unroll
             for (int j = 0; j < NV; j++) {
                 T v = lane_sum(acc[i][j]);
-                for (int tail = k; tail < K; tail++)
+                for (int tail = (int)k; tail < K; tail++)
                     v = MAD(LOAD_A(a + (IDX)i * a_rs + tail), LOAD_B(b + (IDX)j * b_cs + tail), v);
                 STORE(z, m0 + i, n0 + j, v);
             }
@@ -158,7 +160,7 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #if B_PACKED
 #define B_ROW(k, j) READ_LANES(b_panel + (long)(k) * NR + (j) * W)
 #elif B_UNIT
-#define B_ROW(k, j) LOAD_BW(b + (IDX)(k) * b_rs + (j) * W)
+#define B_ROW(k, j) LOAD_BW((long)b + (long)(k) * b_rs + (j) * W)
 #elif W == 1
 #define B_ROW(k, j) LOAD_B(b + (IDX)(k) * b_rs + (IDX)(j) * b_cs)
 #else
@@ -168,9 +170,9 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #if A_PACKED
 #define A_AT(i, k) a_panel[(long)(k) * MR + (i)]
 #elif A_UNIT
-#define A_AT(i, k) LOAD_A(a + (IDX)(i) * a_rs + (k))
+#define A_AT(i, k) LOAD_A((long)(a + (IDX)(i) * a_rs) + (k))
 #elif A_COL
-#define A_AT(i, k) LOAD_A(a + (IDX)(k) * a_cs + (i))
+#define A_AT(i, k) LOAD_A((long)a + (long)(k) * a_cs + (i))
 #else
 #define A_AT(i, k) LOAD_A(a + (IDX)(i) * a_rs + (IDX)(k) * a_cs)
 #endif
@@ -211,7 +213,8 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #pragma unroll
             for (int j = 0; j < NV; j++)
                 acc[i][j] = (TW)(0);
-        for (int k = 0; k < K; k++) {
+#pragma unroll 4
+        for (long k = 0; k < K; k++) {
 #ifdef B_GATHER
             T b_row[NR];
             for (int j = 0; j < NR; j++)
