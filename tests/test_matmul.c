@@ -390,19 +390,19 @@ static void check_sizes(int64_t m, int64_t n, int64_t k, int how, int64_t batch,
     check_product(a, b);
 }
 
-/* All triples in the long run; in the quick one every pair of extents with one of the third, of as many extents as the device's speed
+/* All triples on host and in the long run; in the quick one every pair of extents with one of the third, of as many extents as the device's speed
  * allows. Operands that are turned have other loads, but the same tiles: fewer pairs. */
 static void check_edges(int how)
 {
     static const int64_t all[] = {1, 7, 8, 9, 11, 15, 16, 17, 31, 33, 130}, some[] = {1, 8, 9, 16, 17, 33, 130}, four[] = {1, 9, 33, 130};
     static const int64_t offsets[] = {0, 1, 3};
-    const bool slow = few() && !test_long(), medium = test_is("rusticl") && !test_long();
+    const bool whole = test_long() || test_is("host"), slow = few() && !whole, medium = test_is("rusticl") && !whole;
     const int64_t *sizes = slow ? four : medium ? some : all;
-    const int count = slow ? 4 : medium ? 7 : 11, step = test_long() || slow || how == 0 ? 1 : 2;
+    const int count = slow ? 4 : medium ? 7 : 11, step = whole || slow || how == 0 ? 1 : 2;
     for (int i = 0; i < count; i += step)
         for (int j = 0; j < count; j += step)
             for (int l = 0; l < count; l++) {
-                if (test_long()) {
+                if (whole) {
                     for (int o = 0; o < 3; o++)
                         for (int64_t batch = 1; batch <= 3; batch += 2) check_sizes(sizes[i], sizes[j], sizes[l], how, batch, offsets[o]);
                 } else if (l == (i + 2 * j + how) % count)
@@ -1072,6 +1072,90 @@ START_TEST(launches_are_few)
 }
 END_TEST
 
+/* ---- panels kept with a weight ---- */
+
+/* [8,64] @ [64,160], whose B is large enough to be kept in panels by the profile for CPUs. */
+typedef struct kept {
+    operand a, b;
+    tn_tensor *x, *w;
+    pair p;
+    bool panels;
+} kept;
+
+static kept kept_new(void)
+{
+    kept k = {.a = F32(8, 64), .b = F32(64, 160)};
+    k.x = make(k.a, test_device()), k.w = make(k.b, test_device());
+    k.p = pair_of(k.a.shape, k.b.shape);
+    k.panels = !test_is("host") && strcmp(bones_info(test_device()).profile, "deep") == 0;
+    bones_run(k.x);
+    bones_run(k.w);
+    return k;
+}
+
+/* x @ w is right; it takes this many launches. */
+static void check_kept(const kept *k, uint64_t launches)
+{
+    int64_t *x = integers_of(k->x), *w = integers_of(k->w), *want = triple_loop(&k->p, x, w);
+    const uint64_t before = bones_launches();
+    tn_tensor *y = tn_matmul(k->x, k->w);
+    bones_run(y);
+    if (k->panels) ck_assert_uint_eq(bones_launches() - before, launches);
+    const char *wrong = difference(y, TN_F32, k->p.result, want);
+    ck_assert_msg(!wrong, "%s", wrong);
+    free(x);
+    free(w);
+    free(want);
+    tn_release(y);
+}
+
+START_TEST(a_weight_used_again_is_packed_once)
+{
+    NOT_IN_POCL_WIDE();
+    kept k = kept_new();
+    check_kept(&k, 1);
+    const uint64_t before = bones_info(test_device()).memory_in_use;
+    check_kept(&k, 2);
+    if (k.panels) ck_assert_uint_ge(bones_info(test_device()).memory_in_use, before + 64 * 160 * sizeof(float));
+    check_kept(&k, 1);
+    tn_tensor *rows = tn_slice(k.x, 0, 0, 6, 1); /* other rows, the same panels */
+    k.x = rows, k.p = pair_of(TN_SHAPE(6, 64), k.b.shape);
+    check_kept(&k, 1);
+    tn_release(k.w);
+    ck_assert_uint_le(bones_info(test_device()).memory_in_use, before);
+}
+END_TEST
+
+START_TEST(a_weight_written_into_is_packed_again)
+{
+    NOT_IN_POCL_WIDE();
+    kept k = kept_new();
+    for (int i = 0; i < 3; i++) check_kept(&k, i == 1 ? 2 : 1);
+    ck_ok(tn_assign(tn_slice(k.w, 1, 3, 9, 1), tn_int(2)));
+    check_kept(&k, 2);
+    check_kept(&k, 1);
+    ck_ok(tn_assign(k.w, tn_neg(k.w)));
+    bones_run(k.w);
+    check_kept(&k, 1); /* another value, used for the first time */
+}
+END_TEST
+
+START_TEST(panels_give_way_when_memory_is_short)
+{
+    NEEDS_OPENCL();
+    NOT_IN_POCL_WIDE();
+    kept k = kept_new();
+    for (int i = 0; i < 3; i++) check_kept(&k, i == 1 ? 2 : 1);
+    ck_ok(tn_memory_set_limit(test_device(), bones_info(test_device()).memory_in_use + 4096));
+    tn_tensor *more = tn_full(TN_F32, TN_SHAPE(64, 120), tn_int(1), test_device()), *const list[] = {more};
+    const tn_status s = tn_realize(list, 1);
+    ck_ok(tn_memory_set_limit(test_device(), 0));
+    if (k.panels) ck_ok(s);
+    tn_clear_error();
+    check_kept(&k, 2);
+}
+END_TEST
+
 /* ---- memory ---- */
 
 /* The second operand has a step, so that the profile for CPUs packs it: into about a megabyte, for a result of 4 KB. */
@@ -1223,7 +1307,8 @@ BONES_MAIN_WITH_ROLES("matmul", roles, bones_push, a_product_by_hand_is_right, o
                       casts_and_a_scale_of_the_operands_go_along, operands_that_are_pending_expressions_are_right,
                       an_operand_written_after_the_product_was_recorded_counts_as_it_was,
                       a_product_assigned_to_a_part_leaves_the_rest_alone, a_product_is_added_once_to_what_it_is_assigned_to,
-                      launches_are_few, too_little_memory_to_pack_is_an_error_that_passes,
+                      launches_are_few, a_weight_used_again_is_packed_once, a_weight_written_into_is_packed_again,
+                      panels_give_way_when_memory_is_short, too_little_memory_to_pack_is_an_error_that_passes,
                       a_result_above_the_limit_of_the_environment_is_an_error_and_the_next_one_works, axes_that_do_not_fit_are_named,
                       dtypes_that_do_not_multiply_are_named, operands_on_two_devices_are_an_error_that_names_both_and_the_remedy,
                       null_and_none_are_no_operands, extents_beyond_what_is_possible_are_an_error)

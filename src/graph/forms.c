@@ -89,8 +89,7 @@ typedef struct search {
 static void take_from(const tn__value *value, void *user)
 {
     search *s = user;
-    if (value->device == s->device)
-        s->count += take_bytes(value, s->taken + s->count, MOST_AT_ONCE - s->count);
+    if (value->device == s->device) s->count += take_bytes(value, s->taken + s->count, MOST_AT_ONCE - s->count);
 }
 
 bool tn__forms_relieve(tn__device *device)

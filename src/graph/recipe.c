@@ -267,7 +267,7 @@ tn_status tn__plan_prepare(tn__plan *p)
 {
     tn__graph *graph = p->device->graph;
     tn__text key = {0};
-    if (p->anchor && p->anchor->op->derive) p->anchor->op->derive(p);
+    if (p->anchor && p->anchor->op->take_forms) p->anchor->op->take_forms(p);
     tn_status status = describe(p, &key);
     const tn__recipe *r = graph->recipes && !key.failed ? tn__map_get(graph->recipes, key.data, key.length) : NULL;
     if (status == TN_OK && r) status = use_one(r, p);

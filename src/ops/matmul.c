@@ -210,7 +210,8 @@ static tn_status generate_pack(tn__plan *p, int section, const tn__matmul_case *
     put_types(&g, p->anchor->dtype);
     tn__generate_places(&g, section);
     const int input = put_operand(&g, section, "B", p->anchor->dtype);
-    tn__text_add(&g.defines, "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define PACK 1\n#define NR %d\n", q.columns);
+    tn__text_add(&g.defines, "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define PACK 1\n#define NR %d\n",
+                 q.columns);
     tn__text_add(&g.defines, "#define B_UNIT %d\n#define B_COL %d\n#define A_UNIT 0\n#define A_COL 0\n", cs == 1,
                  cs != 1 && rs == 1);
     tn__text_add(&g.macros, "#define BATCH(z) P%d_OUTER(z) const IDX b0 = op%d;\n", section, input);
@@ -310,7 +311,7 @@ static void take_form(tn__plan *p, uint64_t bytes)
 }
 
 /* Panels of B that are kept with its value: those of an operand that is stored as it is, or only converted. */
-static void derive(tn__plan *p)
+static void take_forms(tn__plan *p)
 {
     tn__matmul_case c = case_of(p);
     if (!tn__matmul_keeps(&c)) return;
@@ -400,7 +401,8 @@ GRADIENT(matmul)
     if (row) up = tn_unsqueeze(up, -2);
     if (!up) return;
     if (WANTED(0)) {
-        tn_tensor *b = column ? tn_unsqueeze(in[1], -1) : in[1], *whole = product_like(&back->operand[0], up, tn_transpose(b, -2, -1));
+        tn_tensor *b = column ? tn_unsqueeze(in[1], -1) : in[1],
+                  *whole = product_like(&back->operand[0], up, tn_transpose(b, -2, -1));
         g[0] = row ? tn_squeeze(whole, TN_AXES(-2)) : whole;
     }
     if (WANTED(1)) {
@@ -414,7 +416,7 @@ GRADIENT(matmul)
 static const tn__op op_matmul = {.name = "matmul",
                                  .host = host_matmul,
                                  .arrange = arrange,
-                                 .derive = derive,
+                                 .take_forms = take_forms,
                                  .generate = generate,
                                  .launch = launch,
                                  .open = open_operand,

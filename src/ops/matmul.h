@@ -9,14 +9,14 @@ typedef struct tn__matmul_case {
     int64_t a_rs, a_cs, b_rs, b_cs; /* strides of rows and columns, elements */
     int element;                    /* bytes of the type computed in */
     const tn__device *device;
-    bool a_converts, b_converts;    /* elements are converted as they are loaded */
-    bool b_kept;                    /* B's panels are kept with its value: packing is free */
+    bool a_converts, b_converts; /* elements are converted as they are loaded */
+    bool b_kept;                 /* B's panels are kept with its value: packing is free */
     bool deep;
 } tn__matmul_case;
 
 typedef struct tn__matmul_shape {
-    bool dot, a_packed, b_packed; /* deep */
-    int sweep, most_columns; /* of an item; 0: the other forms */
+    bool dot, a_packed, b_packed;    /* deep */
+    int sweep, most_columns;         /* of an item; 0: the other forms */
     int lanes, mr, nv, width, tiles; /* lanes: a vector of the device; width: of this product */
     int64_t panels, row_tiles, chunks;
     int tm, tn, tk, rm, rn; /* wide */

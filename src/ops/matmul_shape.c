@@ -22,6 +22,8 @@ static bool lanes_along_k(const tn__matmul_case *c)
     return c->n == 1 || (c->b_cs != 1 && (c->m < 16 || c->batch * c->m * c->n * c->k <= 64 * 128 * 64));
 }
 
+enum { KEPT_NV = 2 }; /* of panels that are kept, so that they serve any number of rows */
+
 /* Rows and vectors of a tile, as many as the registers hold, and how much of the device's speed it reaches. */
 typedef struct deep_tile {
     int mr, nv;
@@ -29,7 +31,7 @@ typedef struct deep_tile {
 } deep_tile;
 static const deep_tile tiles_of_16[] = {{6, 2, 1},   {4, 3, 1},   {4, 2, .85}, {2, 4, .85}, {4, 1, .5},
                                         {2, 2, .45}, {1, 8, .45}, {1, 2, .25}, {1, 1, .15}, {0, 0, 0}};
-static const deep_tile tiles_of_32[] = {{8, 2, 1},  {8, 1, .9},  {4, 2, .7},  {4, 1, .5},
+static const deep_tile tiles_of_32[] = {{8, 2, 1},  {8, 1, .9},  {4, 2, .7},  {4, 1, .5}, {2, 2, .4},
                                         {1, 8, .5}, {1, 2, .25}, {1, 1, .15}, {0, 0, 0}};
 
 /* The fastest, with the rows and columns counted that are computed twice because the last tile is moved back. */
@@ -40,7 +42,7 @@ static deep_tile best_tile(const tn__matmul_case *c, int lanes)
     for (const deep_tile *t = list; t->mr; t++) {
         const int64_t nr = (int64_t)t->nv * lanes;
         const double cost = (double)(ceil_div(c->m, t->mr) * t->mr * ceil_div(c->n, nr) * nr) / t->speed;
-        if (t->mr > c->m || nr > c->n || (best && cost >= least)) continue;
+        if (t->mr > c->m || nr > c->n || (c->b_kept && t->nv != KEPT_NV) || (best && cost >= least)) continue;
         best = t;
         least = cost;
     }
@@ -59,7 +61,7 @@ static void choose_packing(const tn__matmul_case *c, tn__matmul_shape *s)
                   (many && c->m >= 4 * s->mr && (c->b_converts || large_b));
 }
 
-enum { FIRST_CACHE = 32768, SWEEP_BYTES = 4096 }; /* bytes; sums of a sweeping item, a part of it */
+enum { FIRST_CACHE = 32768, SWEEP_BYTES = 8192 }; /* bytes; sums of a sweeping item, a part of it */
 
 static void choose_form(const tn__matmul_case *c, tn__matmul_shape *s)
 {
@@ -73,7 +75,7 @@ static void choose_form(const tn__matmul_case *c, tn__matmul_shape *s)
         return;
     }
     if (c->m == 1 && c->b_cs == 1 && c->n >= 8 * lanes && !c->b_kept) {
-        const int64_t share = ceil_div(c->n, 2 * units * lanes) * lanes;
+        const int64_t share = ceil_div(c->n * c->batch, units * lanes) * lanes;
         s->most_columns = SWEEP_BYTES / c->element;
         s->sweep = (int)least_of(s->most_columns, most_of(8 * lanes, share));
         s->mr = s->nv = 1;
@@ -89,7 +91,7 @@ static void choose_form(const tn__matmul_case *c, tn__matmul_shape *s)
 bool tn__matmul_keeps(const tn__matmul_case *c)
 {
     const int64_t lanes = most_of(1, c->device->vector_width * 4 / c->element);
-    return c->deep && c->m > 1 && c->n >= 2 * lanes && (c->b_cs != 1 || c->k * c->n * c->element > FIRST_CACHE);
+    return c->deep && c->m > 1 && c->n >= KEPT_NV * lanes && (c->b_cs != 1 || c->k * c->n * c->element > FIRST_CACHE);
 }
 
 static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
