@@ -268,14 +268,11 @@ static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const t
 static tn_status generate(tn__plan *p)
 {
     const tn__matmul_case c = case_of(p);
-    do {
-        const tn__matmul_shape s = tn__matmul_choose(&c);
-        if (s.a_packed) TN__TRY(generate_pack(p, 0, &c, &s));
-        if (s.b_packed) TN__TRY(generate_pack(p, 1, &c, &s));
-        TN__TRY(generate_product(p, &c, &s));
-        p->global = s.global;
-    } while (!tn__group_fits(p));
-    return TN_OK;
+    const tn__matmul_shape s = tn__matmul_choose(&c);
+    if (s.a_packed) TN__TRY(generate_pack(p, 0, &c, &s));
+    if (s.b_packed) TN__TRY(generate_pack(p, 1, &c, &s));
+    p->global = s.global;
+    return generate_product(p, &c, &s);
 }
 
 static tn_status launch_pack(tn__plan *p, int section, const tn__matmul_case *c, const packing *q)
@@ -293,7 +290,7 @@ static tn_status launch_pack(tn__plan *p, int section, const tn__matmul_case *c,
     tn__argument_int(a, &count, PACK_STEPS);
     tn__argument_int(a, &count, (int32_t)q->panels);
     tn__argument_int(a, &count, (int32_t)chunks);
-    TN__TRY(tn__launch(p->stages[section].kernel, a, count, (uint64_t)(q->panels * chunks * batches), 1));
+    TN__TRY(tn__launch(p->stages[section].unit.kernel[0], a, count, (uint64_t)(q->panels * chunks * batches), 1));
     if (section == 1 && p->form) tn__form_keep(p->form, p->scratch[1]);
     return TN_OK;
 }
@@ -360,7 +357,7 @@ static tn_status launch(tn__plan *p)
         a[count++] = (tn__argument){.buffer = p->scratch[i]};
         a[count++] = (tn__argument){.size = 8, .value.i64 = packed[i].batch_stride};
     }
-    return tn__launch(p->kernel, a, count, p->global, (uint64_t)p->local);
+    return tn__launch(p->unit.kernel[0], a, count, p->global, (uint64_t)p->local);
 }
 
 /* Operands are loaded again and again: only casts and a scale go along. */
