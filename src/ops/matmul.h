@@ -2,7 +2,7 @@
 #ifndef TN__MATMUL_H
 #define TN__MATMUL_H
 
-#include "device/device.h"
+#include "graph/plan.h"
 
 typedef struct tn__matmul_case {
     int64_t m, n, k, batch;
@@ -27,5 +27,12 @@ typedef struct tn__matmul_shape {
 tn__matmul_shape tn__matmul_choose(const tn__matmul_case *c);
 /* Do panels of B pay when they are made once for several products? */
 bool tn__matmul_keeps(const tn__matmul_case *c);
+
+/* ---- its part in a plan (node.h) ---- */
+
+void tn__matmul_arrange(tn__plan *plan);
+void tn__matmul_take_forms(tn__plan *plan);
+tn_status tn__matmul_generate(tn__plan *plan);
+tn_status tn__matmul_launch(tn__plan *plan);
 
 #endif
