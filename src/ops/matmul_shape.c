@@ -91,7 +91,7 @@ static void choose_form(const tn__matmul_case *c, tn__matmul_shape *s)
 bool tn__matmul_keeps(const tn__matmul_case *c)
 {
     const int64_t lanes = most_of(1, c->device->vector_width * 4 / c->element);
-    return c->deep && c->m > 1 && c->n >= KEPT_NV * lanes && (c->b_cs != 1 || c->k * c->n * c->element > FIRST_CACHE);
+    return c->deep && c->m > 1 && c->n >= KEPT_NV * lanes && (c->b_cs != 1 || c->batch * c->k * c->n * c->element > FIRST_CACHE);
 }
 
 static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
