@@ -137,8 +137,9 @@ static void put_shape(tn__generator *g, const tn__matmul_shape *s, bool deep)
     if (deep)
         tn__text_add(&g->defines,
                      "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
-                     "#define A_PACKED %d\n#define B_PACKED %d\n#define SWEEP %d\n",
-                     s->mr, s->nv, s->dot, s->a_packed, s->b_packed, s->sweep ? s->most_columns : 0);
+                     "#define A_PACKED %d\n#define B_PACKED %d\n#define SWEEP %d\n#define BLOCK_STEPS %d\n#define BLOCK_TILES %d\n",
+                     s->mr, s->nv, s->dot, s->a_packed, s->b_packed, s->sweep ? s->most_columns : 0, TN__BLOCK_STEPS,
+                     TN__BLOCK_TILES);
     else
         tn__text_add(&g->defines,
                      "#define ATTR __attribute__((reqd_work_group_size(%d, 1, 1)))\n#define TM %d\n#define TN %d\n#define TK %d\n"
