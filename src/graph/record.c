@@ -413,7 +413,8 @@ void tn__graph_start(void)
     tn__values_over_fork();
     tn__lock_over_fork(&tn__host()->memory_lock);
     tn__settings_over_fork();
-    tn__owner = (tn__value_owner){.free_bytes = free_bytes, .free_node = free_node, .free_derived = tn__forms_free, .device_name = device_name};
+    tn__owner = (tn__value_owner){
+        .free_bytes = free_bytes, .free_node = free_node, .free_derived = tn__forms_free, .device_name = device_name};
     tn__set_pressure_hook(run_under_pressure);
     tn__set_spare_hook(tn__forms_relieve);
     tn__set_close_hook(close_graph);
