@@ -8,6 +8,7 @@
 void tn__along_reordered(tn__node *node, const int *order)
 {
     int at = 0;
+    if (node->a.along.axis >= node->kept) return;
     while (order[at] != node->a.along.axis) at++;
     node->a.along.axis = at;
 }

@@ -17,4 +17,7 @@ tn_status tn__phases_results(int list, tn_tensor *x, tn_tensor *y, double number
 /* The first result. */
 tn_tensor *tn__phases(int list, tn_tensor *x, tn_tensor *y, double number, int axis) TN_MUST_USE;
 
+/* Where reductions would do as well: do the row's elements lie side by side, and are there enough rows to share out, or few elements? */
+bool tn__phases_pay(const tn_tensor *x, int axis);
+
 #endif

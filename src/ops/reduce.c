@@ -9,11 +9,11 @@
 
 const tn__reduction tn__reductions[TN__REDUCTIONS] = {
 #define RED(name, result, init_f, init_i, combine_f, combine_i, gradient, saves) \
-    [TN__RED_##name] = {#name,                                            \
-                        TN__RESULT_##result,                              \
-                        {#init_f, #init_i},                               \
-                        {#combine_f, #combine_i},                         \
-                        TN__RESULT_##result == TN__RESULT_INDEX,          \
+    [TN__RED_##name] = {#name,                                                   \
+                        TN__RESULT_##result,                                     \
+                        {#init_f, #init_i},                                      \
+                        {#combine_f, #combine_i},                                \
+                        TN__RESULT_##result == TN__RESULT_INDEX,                 \
                         {#name, tn__grad_##gradient, TN__SAVES_##saves, sizeof(tn__reduce_attributes)}},
 #include "tables/reductions.def"
 #undef RED
@@ -307,9 +307,9 @@ static tn_tensor *reduce(const tn__reduction *row, tn_tensor *x, tn_axes axes, b
 }
 
 /* The public reductions: one for each row. */
-#define RED(name, ...)                                                            \
-    tn_tensor *tn_##name(tn_tensor *x, tn_axes axes, bool keepdim)                \
-    {                                                                             \
+#define RED(name, ...)                                                    \
+    tn_tensor *tn_##name(tn_tensor *x, tn_axes axes, bool keepdim)        \
+    {                                                                     \
         return reduce(&tn__reductions[TN__RED_##name], x, axes, keepdim); \
     }
 #include "tables/reductions.def"

@@ -39,7 +39,8 @@ static const struct tn__phase_list lists[] = {
 #define GIVEN {NUMBER, NULL, NULL},
 #define VALUE(text) {RESULT, #text, NULL},
 #define PHASES(name, list, gradient, saves) \
-    [TN__LIST_##name] = {#name, {list}, {host_##name##_f, host_##name##_d}, {#name, tn__grad_##gradient, TN__SAVES_##saves, sizeof(int)}},
+    [TN__LIST_##                            \
+        name] = {#name, {list}, {host_##name##_f, host_##name##_d}, {#name, tn__grad_##gradient, TN__SAVES_##saves, sizeof(int)}},
 #include "tables/phases.def"
 #undef PHASES
 #undef MAP
@@ -294,14 +295,14 @@ static double cost(const tn__node *node)
 }
 
 static const tn__op ops[] = {
-#define PHASES(id, ...)         \
-    {.name = #id,               \
-     .host = host_phases,       \
-     .reordered = tn__along_reordered,    \
-     .arrange = tn__along_arrange,        \
-     .generate = generate,      \
-     .launch = launch,          \
-     .stores_expression = true, \
+#define PHASES(id, ...)                \
+    {.name = #id,                      \
+     .host = host_phases,              \
+     .reordered = tn__along_reordered, \
+     .arrange = tn__along_arrange,     \
+     .generate = generate,             \
+     .launch = launch,                 \
+     .stores_expression = true,        \
      .cost = cost},
 #include "tables/phases.def"
 #undef PHASES
@@ -357,6 +358,13 @@ tn_tensor *tn__phases(int list, tn_tensor *x, tn_tensor *y, double number, int a
     tn_tensor *z = NULL, **const out[TN__MAX_RESULTS] = {&z, NULL};
     (void)tn__phases_results(list, x, y, number, axis, out);
     return z;
+}
+
+bool tn__phases_pay(const tn_tensor *x, int axis)
+{
+    enum { MANY_ROWS = 32, SHORT_ROW = 1 << 14 };
+    const int64_t n = x->dim[axis];
+    return x->numel > 0 && x->stride[axis] == 1 && (n <= SHORT_ROW || x->numel / n >= MANY_ROWS);
 }
 
 /* ---- public ---- */
