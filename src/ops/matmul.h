@@ -22,5 +22,6 @@ typedef struct tn__matmul_shape {
 } tn__matmul_shape;
 
 tn__matmul_shape tn__matmul_choose(const tn__matmul_case *c);
+void tn__matmul_wide(const tn__matmul_case *c, tn__matmul_shape *s); /* the choice of the wide profile */
 
 #endif

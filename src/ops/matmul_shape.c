@@ -1,5 +1,4 @@
-/* Which tile for which matrix product. Deep: measured on CPU devices with 8- and 16-wide vectors. Wide: the tile sizes most
- * common in the tuning tables of GPU libraries, the largest that fills the device. */
+/* Which tile for which matrix product of the deep profile: measured on CPU devices with 8- and 16-wide vectors. */
 #include "ops/matmul.h"
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -76,43 +75,12 @@ static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
     s->local = 1;
 }
 
-typedef struct tile {
-    int tm, tn, tk, rm, rn;
-    bool local;
-} tile;
-
-static void wide_shape(const tn__matmul_case *c, tn__matmul_shape *s)
-{
-    static const tile tiles[] = {{64, 64, 16, 4, 8, true}, {32, 32, 16, 4, 4, true}, {64, 64, 1, 4, 8, false},
-                                 {32, 32, 1, 4, 4, false}, {4, 128, 1, 4, 4, false}, {16, 16, 1, 4, 4, false},
-                                 {4, 4, 1, 4, 4, false}};
-    enum { COUNT = sizeof tiles / sizeof tiles[0], SKINNY = 4 };
-    const bool skinny = c->m <= 4 && c->n >= 64;
-    const int bound = atomic_load(&c->device->group_bound);
-    const int64_t most = bound ? bound : (int64_t)c->device->info.max_work_group;
-    for (int i = skinny ? SKINNY : 0; i < COUNT; i++) {
-        const tile *t = &tiles[i];
-        const int64_t group = t->tm / t->rm * (t->tn / t->rn);
-        const bool fits = (uint64_t)((t->tm + t->tn) * 16 * c->element) <= c->device->info.local_memory;
-        if (group > most && i < COUNT - 1) continue;
-        if ((i < SKINNY && fits != t->local) || (i == SKINNY && !skinny)) continue;
-        if (t->tm == 64 &&
-            (ceil_div(c->m, 64) * ceil_div(c->n, 64) * c->batch < 2 * c->device->compute_units || least_of(c->m, c->n) < 32))
-            continue;
-        s->tm = t->tm, s->tn = t->tn, s->tk = t->tk, s->rm = t->rm, s->rn = t->rn, s->local_tiles = t->local;
-        s->width = c->element == 8 ? 2 : 4;
-        s->local = (uint64_t)group;
-        s->global = (uint64_t)(group * ceil_div(c->m, t->tm) * ceil_div(c->n, t->tn) * c->batch);
-        return;
-    }
-}
-
 tn__matmul_shape tn__matmul_choose(const tn__matmul_case *c)
 {
     tn__matmul_shape s = {0};
     if (c->deep)
         deep_shape(c, &s);
     else
-        wide_shape(c, &s);
+        tn__matmul_wide(c, &s);
     return s;
 }
