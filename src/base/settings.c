@@ -122,6 +122,19 @@ uint64_t tn__setting_bytes(tn__setting which)
     return bytes_of(tn__setting_text(which, NULL), &bytes) ? bytes : 0;
 }
 
+void tn__cache_folder(tn__text *path)
+{
+    bool given;
+    const char *set = tn__setting_text(TN__SET_CACHE_DIR, &given);
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (given)
+        tn__text_puts(path, set);
+    else if (xdg && xdg[0] == '/')
+        tn__text_add(path, "%s/tenon", xdg);
+    else if (home && home[0] == '/')
+        tn__text_add(path, "%s/.cache/tenon", home);
+}
+
 uint64_t tn__settings_version(void)
 {
     return atomic_load_explicit(&version, memory_order_relaxed);

@@ -1,5 +1,4 @@
 /* The disk cache of compiled programs: one file per program. Any doubt about a file means that it is not there. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,20 +16,6 @@ typedef struct head {
 static const char magic[8] = "TENONCL1";
 enum { FILE_LIMIT = 1 << 28 };
 
-/* The folder in force; nothing when there is no cache. */
-static void folder(tn__text *t)
-{
-    bool given;
-    const char *set = tn__setting_text(TN__SET_CACHE_DIR, &given);
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (given)
-        tn__text_puts(t, set);
-    else if (xdg && xdg[0] == '/')
-        tn__text_add(t, "%s/tenon", xdg);
-    else if (home && home[0] == '/')
-        tn__text_add(t, "%s/.cache/tenon", home);
-}
-
 /* Everything a binary depends on. */
 static void add_key(tn__text *t, const tn__device *device, tn__hash128 hash, size_t length)
 {
@@ -45,7 +30,7 @@ static void add_key(tn__text *t, const tn__device *device, tn__hash128 hash, siz
 /* Folder, path and key of a program's file; false when there is no cache. */
 static bool place(const tn__device *device, tn__hash128 hash, size_t length, tn__text *dir, tn__text *path, tn__text *key)
 {
-    folder(dir);
+    tn__cache_folder(dir);
     if (dir->length == 0) return false;
     add_key(key, device, hash, length);
     if (dir->failed || key->failed) return false;
