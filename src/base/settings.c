@@ -1,6 +1,7 @@
 #include "base/settings.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,16 @@ void tn__cache_folder(tn__text *path)
         tn__text_add(path, "%s/tenon", xdg);
     else if (home && home[0] == '/')
         tn__text_add(path, "%s/.cache/tenon", home);
+}
+
+const char *tn_cache_folder(void)
+{
+    static _Thread_local char text[4096];
+    tn__text path = {0};
+    tn__cache_folder(&path);
+    snprintf(text, sizeof text, "%s", path.data && !path.failed ? path.data : "");
+    tn__text_free(&path);
+    return text;
 }
 
 uint64_t tn__settings_version(void)

@@ -10,7 +10,8 @@ enum {
     ITEMS_MOST = 256,   /* of a group: what every device has */
     NUMBERS_MOST = 112, /* of an item, in registers */
     FEW_MOST = 8,
-    FEW_ITEMS = 128, /* of a group that computes a product with few rows or columns */
+    FEW_ITEMS = 128, /* of a group that computes a product with few rows or columns, at most and at least */
+    FEW_ITEMS_LEAST = 32,
     FEW_STEPS = 64,  /* from so many steps of k on */
     PARTS_MOST = 8,
     PART_STEPS = 512, /* at least, of a part of k */
@@ -165,18 +166,19 @@ static tn__matmul_tile choose_tile(const tn__matmul_case *c)
 static bool choose_few(const tn__matmul_case *c, tn__matmul_shape *s)
 {
     const int64_t few = least_of(c->m, c->n), lines = c->m <= c->n ? c->n : c->m;
-    if (few > FEW_MOST || c->k < FEW_STEPS || most_items(c->device) < FEW_ITEMS) return false;
+    const int items = tn__group_size(c->device, FEW_ITEMS);
+    if (few > FEW_MOST || c->k < FEW_STEPS || items < FEW_ITEMS_LEAST) return false;
     for (s->few = 1; s->few < few;) s->few *= 2;
-    if ((uint64_t)(s->few * s->width * FEW_ITEMS * c->element) > c->device->info.local_memory) {
+    if ((uint64_t)(s->few * s->width * items * c->element) > c->device->info.local_memory) {
         s->few = 0;
         return false;
     }
     s->few_rows = c->m <= c->n;
     const int64_t line_stride = s->few_rows ? c->b_cs : c->a_rs, step_stride = s->few_rows ? c->b_rs : c->a_cs;
     s->along_k = step_stride == 1 && (lines == 1 || line_stride != 1);
-    s->lanes_k = !s->along_k ? 8 : c->k >= 1024 ? FEW_ITEMS : 32;
-    s->local = FEW_ITEMS;
-    s->global = (uint64_t)(FEW_ITEMS * ceil_div(lines, FEW_ITEMS / s->lanes_k * s->width) * c->batch);
+    s->lanes_k = !s->along_k ? 8 : c->k >= 1024 ? items : FEW_ITEMS_LEAST;
+    s->local = (uint64_t)items;
+    s->global = (uint64_t)(items * ceil_div(lines, items / s->lanes_k * s->width) * c->batch);
     return true;
 }
 
@@ -241,7 +243,7 @@ static void put_few(tn__generator *g, const tn__matmul_case *c, const tn__matmul
     tn__text_add(&g->defines,
                  "#define FEW %d\n#define FEW_ROWS %d\n#define ALONG_K %d\n#define WG %d\n#define KL %d\n#define L_UNIT %d\n"
                  "#define F_UNIT %d\n",
-                 s->few, s->few_rows, s->along_k, FEW_ITEMS, s->lanes_k, s->along_k || line == 1, few_step == 1);
+                 s->few, s->few_rows, s->along_k, (int)s->local, s->lanes_k, s->along_k || line == 1, few_step == 1);
 }
 
 static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const tn__matmul_shape *s, bool parted)
