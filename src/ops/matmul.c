@@ -249,9 +249,8 @@ static tn_status generate(tn__plan *p)
         pack_tile(&s, section, &nv, &width);
         TN__TRY(generate_pack(p, section, section, &c, nv, width));
     }
-    TN__TRY(generate_product(p, &c, &s));
     p->global = s.global;
-    return TN_OK;
+    return generate_product(p, &c, &s);
 }
 
 static tn_status launch_pack(tn__plan *p, int section, const tn__matmul_case *c, const tn__matmul_shape *s, int64_t *batch_stride)
@@ -272,7 +271,7 @@ static tn_status launch_pack(tn__plan *p, int section, const tn__matmul_case *c,
     tn__argument_int(a, &count, PACK_STEPS);
     tn__argument_int(a, &count, (int32_t)panels);
     tn__argument_int(a, &count, (int32_t)chunks);
-    return tn__launch(p->stages[section].kernel, a, count, (uint64_t)(panels * chunks * (shared ? 1 : c->batch)), 1);
+    return tn__launch(p->stages[section].unit.kernel[0], a, count, (uint64_t)(panels * chunks * (shared ? 1 : c->batch)), 1);
 }
 
 void tn__matmul_sizes(const tn__plan *p, const tn__matmul_case *c, tn__argument *a, int *count)
@@ -305,7 +304,13 @@ static tn_status launch(tn__plan *p)
         a[count++] = (tn__argument){.buffer = p->scratch[i]};
         a[count++] = (tn__argument){.size = 8, .value.i64 = strides[i]};
     }
-    return tn__launch(p->kernel, a, count, p->global, (uint64_t)p->local);
+    return tn__launch(p->unit.kernel[0], a, count, p->global, (uint64_t)p->local);
+}
+
+static bool concede(const tn__plan *p)
+{
+    const tn__matmul_case c = case_of(p);
+    return !p->deep && tn__matmul_wide_concede(p, &c);
 }
 
 /* Operands are loaded again and again: only casts and a scale go along. */
@@ -362,6 +367,7 @@ static const tn__op op_matmul = {.name = "matmul",
                                  .arrange = arrange,
                                  .generate = generate,
                                  .launch = launch,
+                                 .concede = concede,
                                  .open = open_operand,
                                  .stores_expression = true,
                                  .derivative = {"matmul", tn__grad_matmul, TN__SAVES_OTHERS, 0},

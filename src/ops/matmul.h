@@ -49,6 +49,7 @@ void tn__matmul_sizes(const tn__plan *p, const tn__matmul_case *c, tn__argument 
 void tn__matmul_wide(const tn__matmul_case *c, tn__matmul_shape *s);
 tn_status tn__matmul_wide_generate(tn__plan *p, const tn__matmul_case *c);
 tn_status tn__matmul_wide_launch(tn__plan *p, const tn__matmul_case *c);
+bool tn__matmul_wide_concede(const tn__plan *p, const tn__matmul_case *c);
 
 /* Products by size: a tile suits each. */
 typedef enum tn__products { TN__FOR_LARGE, TN__FOR_MIDDLE, TN__FOR_SMALL, TN__PRODUCTS } tn__products;

@@ -284,26 +284,17 @@ static tn_status generate_sum(tn__plan *p, const tn__matmul_case *c, const tn__m
     return p->scratch[0] ? TN_OK : tn_last_status();
 }
 
-/* Tuned parameters that the compiler refuses are not used again. */
-static bool try_untuned(const tn__plan *p, const tn__matmul_case *c)
-{
-    if (tn_last_status() != TN_COMPILE ||
-        !tn__tuning_refuse(p->device, TN__MATMUL_WIDE, tn__products_names[products_of(c)], "the device's compiler refuses them"))
-        return false;
-    tn_clear_error();
-    return true;
-}
-
 tn_status tn__matmul_wide_generate(tn__plan *p, const tn__matmul_case *c)
 {
     const split k = split_of(c);
-    for (;;) {
-        const tn__matmul_shape s = tn__matmul_choose(c);
-        if (k.parts > 1) TN__TRY(generate_sum(p, c, &s, &k));
-        const tn_status status = generate_product(p, c, &s, k.parts > 1);
-        if (status == TN_OK && tn__group_fits(p)) return TN_OK;
-        if (status != TN_OK && !try_untuned(p, c)) return status;
-    }
+    const tn__matmul_shape s = tn__matmul_choose(c);
+    if (k.parts > 1) TN__TRY(generate_sum(p, c, &s, &k));
+    return generate_product(p, c, &s, k.parts > 1);
+}
+
+bool tn__matmul_wide_concede(const tn__plan *p, const tn__matmul_case *c)
+{
+    return tn__tuning_refuse(p->device, TN__MATMUL_WIDE, tn__products_names[products_of(c)], "the device's compiler refuses them");
 }
 
 tn_status tn__matmul_wide_launch(tn__plan *p, const tn__matmul_case *c)
@@ -317,7 +308,7 @@ tn_status tn__matmul_wide_launch(tn__plan *p, const tn__matmul_case *c)
         tn__argument_int(a, &count, (int32_t)c->batch);
         tn__argument_int(a, &count, (int32_t)k.steps);
     }
-    TN__TRY(tn__launch(p->kernel, a, count, p->global, (uint64_t)p->local));
+    TN__TRY(tn__launch(p->unit.kernel[0], a, count, p->global, (uint64_t)p->local));
     if (k.parts == 1) return TN_OK;
     const int64_t rows_all = c->m * c->batch;
     count = tn__stage_arguments(p, 0, a);
@@ -326,5 +317,5 @@ tn_status tn__matmul_wide_launch(tn__plan *p, const tn__matmul_case *c)
     tn__argument_int(a, &count, (int32_t)rows_all);
     tn__argument_int(a, &count, (int32_t)k.parts);
     a[count++] = (tn__argument){.buffer = p->scratch[0]};
-    return tn__launch_items(p, p->stages[0].kernel, a, count, rows_all * ceil_div(c->n, p->width));
+    return tn__launch_items(p, p->stages[0].unit.kernel[0], a, count, rows_all * ceil_div(c->n, p->width));
 }
