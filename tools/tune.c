@@ -174,6 +174,15 @@ static void halve(const tuning *t, class *c, double until)
     progress(t, c, NULL);
 }
 
+/* False, with a line, when the file could not be written in the end. */
+static bool can_write(const tuning *t)
+{
+    const bool can = tn_tuning_write(t->trial, t->device, &t->classes[0].tuning, t->classes[0].candidates[0].parameters, 0) == TN_OK;
+    if (!can) fprintf(stderr, "tenon tune: %s\n", tn_last_error());
+    unlink(t->trial);
+    return can;
+}
+
 /* ---- results ---- */
 
 static void print_class(const tuning *t, const class *c, bool first)
@@ -280,7 +289,7 @@ int command_tune(int argc, char **argv)
     snprintf(t.trial, sizeof t.trial, "%s.%ld.trial", file, (long)getpid());
     t.classes = calloc(CLASSES_MOST, sizeof *t.classes);
     setenv("TENON_TUNING", t.trial, 1); /* of the children */
-    const bool good = t.classes && ask_list(&t, device) && tune(&t);
+    const bool good = t.classes && ask_list(&t, device) && can_write(&t) && tune(&t);
     free(t.classes);
     return good ? 0 : 1;
 }

@@ -304,7 +304,7 @@ static tn_status launch(tn__plan *p)
         a[count++] = (tn__argument){.buffer = p->scratch[i]};
         a[count++] = (tn__argument){.size = 8, .value.i64 = strides[i]};
     }
-    return tn__launch(p->unit.kernel[0], a, count, p->global, (uint64_t)p->local);
+    return tn__launch(p->unit.kernel[0], a, count, s.global, s.local);
 }
 
 static bool concede(const tn__plan *p)

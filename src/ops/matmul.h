@@ -32,6 +32,7 @@ typedef struct tn__matmul_shape {
 } tn__matmul_shape;
 
 tn__matmul_shape tn__matmul_choose(const tn__matmul_case *c);
+#define TN__MATMUL_ANY "any" /* in tuning files: all shapes of the deep profile */
 
 /* ---- what both profiles write into a program (matmul.c) ---- */
 

@@ -1,5 +1,6 @@
 /* Which tile for which matrix product of the deep profile: measured on CPU devices with 8- and 16-wide vectors. */
 #include "ops/matmul.h"
+#include "device/tuning.h"
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -60,6 +61,17 @@ static void deep_tile(const tn__matmul_case *c, tn__matmul_shape *s)
     if (c->n < lanes) s->width = lanes > 4 && c->n >= 4 ? 4 : 1;
 }
 
+/* Items of a launch for each compute unit: many, so that the last ones end together, but not too many to hand out. */
+static int64_t items_per_unit(const tn__device *device)
+{
+    enum { ITEMS = 16, ITEMS_MOST = 1024 };
+    int v[TN__TUNING_VALUES];
+    const int count = tn__tuning_find(device, TN__MATMUL_DEEP, TN__MATMUL_ANY, v);
+    if (count == 1 && v[0] >= 1 && v[0] <= ITEMS_MOST) return v[0];
+    if (count > 0) (void)tn__tuning_refuse(device, TN__MATMUL_DEEP, TN__MATMUL_ANY, "one number from 1 to 1024 is expected");
+    return ITEMS;
+}
+
 static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
 {
     deep_tile(c, s);
@@ -67,7 +79,7 @@ static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
     s->panels = ceil_div(c->n, nr);
     s->row_tiles = ceil_div(c->m, s->mr);
     const int64_t total = s->panels * s->row_tiles * c->batch, least = 65536 / (s->mr * nr * c->k);
-    int64_t tiles = most_of(1, least_of(8, total / (16 * units)));
+    int64_t tiles = most_of(1, least_of(8, total / (items_per_unit(c->device) * units)));
     if (tiles < least) tiles = most_of(tiles, least_of(least, total / (4 * units)));
     s->tiles = (int)least_of(tiles, s->row_tiles);
     s->chunks = ceil_div(s->row_tiles, s->tiles);

@@ -13,6 +13,7 @@ static bool wide_at(const tn__device *device, int i, tn_tuning *t)
 {
     enum { LARGE_LEAST = 256, EDGE_MOST = 4096 };
     static const int64_t edges[] = {128, 64, 32}, depths[] = {1024, 512, 256};
+    const int64_t depth = device->info.software ? 64 : depths[i < TN__PRODUCTS ? i : 0]; /* these are slow */
     if (i >= TN__PRODUCTS) return false;
     const int64_t edge = edges[i], tiles = (i == TN__FOR_LARGE ? 4 : 2) * (int64_t)device->compute_units;
     int64_t side = 1;
@@ -20,7 +21,7 @@ static bool wide_at(const tn__device *device, int i, tn_tuning *t)
     side *= edge;
     if (i == TN__FOR_LARGE && side < LARGE_LEAST) side = LARGE_LEAST;
     if (side > EDGE_MOST) side = EDGE_MOST;
-    *t = (tn_tuning){TN__MATMUL_WIDE, tn__products_names[i], side, side, depths[i]};
+    *t = (tn_tuning){TN__MATMUL_WIDE, tn__products_names[i], side, side, depth};
     return true;
 }
 
@@ -88,6 +89,25 @@ static bool wide_candidate(const tn__device *device, const tn_tuning *tuning, in
     return true;
 }
 
+/* ---- items of a launch of the deep profile ---- */
+
+static bool deep_at(const tn__device *device, int i, tn_tuning *t)
+{
+    (void)device;
+    *t = (tn_tuning){TN__MATMUL_DEEP, TN__MATMUL_ANY, 512, 512, 512};
+    return i == 0;
+}
+
+static bool deep_candidate(const tn__device *device, const tn_tuning *tuning, int j, char *text, size_t size)
+{
+    static const int items[] = {16, 8, 32, 4, 64}; /* the first is the one used untuned */
+    (void)device;
+    (void)tuning;
+    if (j >= (int)(sizeof items / sizeof items[0])) return false;
+    snprintf(text, size, "%d", items[j]);
+    return true;
+}
+
 /* ---- families ---- */
 
 static const struct family {
@@ -95,7 +115,7 @@ static const struct family {
     tn__profile profile;
     bool (*at)(const tn__device *device, int i, tn_tuning *tuning);
     bool (*candidate)(const tn__device *device, const tn_tuning *tuning, int j, char *text, size_t size);
-} families[] = {{TN__MATMUL_WIDE, TN__WIDE, wide_at, wide_candidate}};
+} families[] = {{TN__MATMUL_WIDE, TN__WIDE, wide_at, wide_candidate}, {TN__MATMUL_DEEP, TN__DEEP, deep_at, deep_candidate}};
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
 bool tn_tuning_at(const char *name, int i, tn_tuning *tuning)
