@@ -46,7 +46,8 @@ static bool add(listing *l, const char *name)
     char path[4096 + 256 + 2];
     struct stat facts;
     snprintf(path, sizeof path, "%s/%s", l->folder, name);
-    if (strlen(name) >= sizeof l->entries->name || stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)) return true; /* gone already */
+    if (strlen(name) >= sizeof l->entries->name || stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
+        return true; /* gone already */
     if (l->count == l->capacity) {
         const int capacity = l->capacity ? 2 * l->capacity : 64;
         entry *grown = realloc(l->entries, (size_t)capacity * sizeof *grown);
@@ -119,8 +120,8 @@ static void print(const listing *l, bool list, bool json, const char *removed)
     else if (!*l->folder)
         printf("there is no program cache: TENON_CACHE_DIR is empty, or there is no home folder\n");
     else
-        printf("%d program%s, %.1f MiB, in %s%s\n", l->programs, l->programs == 1 ? "" : "s", (double)l->bytes / (1 << 20), l->folder,
-               removed ? ": removed" : "");
+        printf("%d program%s, %.1f MiB, in %s%s\n", l->programs, l->programs == 1 ? "" : "s", (double)l->bytes / (1 << 20),
+               l->folder, removed ? ": removed" : "");
 }
 
 /* Number of files that could not be removed. */

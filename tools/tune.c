@@ -19,7 +19,7 @@ enum {
     CLASSES_MOST = 16,
     CANDIDATES_MOST = 64,
     QUICK_CANDIDATES = 8,
-    LAST = 4,        /* candidates of the last rounds */
+    LAST = 4, /* candidates of the last rounds */
     LAST_ROUNDS = 3,
     TRY_SECONDS = 20, /* a candidate's time limit */
     LIST_SECONDS = 120,
@@ -33,7 +33,8 @@ typedef struct candidate {
     bool out;       /* wrong, refused, too slow, crashed */
 } candidate;
 
-typedef struct class {
+typedef struct class
+{
     char family[32], shapes[32];
     tn_tuning tuning; /* its texts are those above */
     candidate candidates[CANDIDATES_MOST];
@@ -77,7 +78,8 @@ static void take_class(class *c, const char *line)
     column(line, 1, c->family, sizeof c->family);
     column(line, 2, c->shapes, sizeof c->shapes);
     for (int i = 0; i < 3; i++) column(line, 3 + i, number[i], sizeof number[i]);
-    c->tuning = (tn_tuning){c->family, c->shapes, strtoll(number[0], NULL, 10), strtoll(number[1], NULL, 10), strtoll(number[2], NULL, 10)};
+    c->tuning = (tn_tuning){c->family, c->shapes, strtoll(number[0], NULL, 10), strtoll(number[1], NULL, 10),
+                            strtoll(number[2], NULL, 10)};
 }
 
 static void take_line(tuning *t, const char *line)
@@ -112,7 +114,8 @@ static bool ask_list(tuning *t, const char *device)
 static void progress(const tuning *t, const class *c, const candidate *now_trying)
 {
     if (t->terminal)
-        fprintf(stderr, "\r\033[K%s %s: %d of %d, %s", c->family, c->shapes, c->tried, c->count, now_trying ? now_trying->parameters : "");
+        fprintf(stderr, "\r\033[K%s %s: %d of %d, %s", c->family, c->shapes, c->tried, c->count,
+                now_trying ? now_trying->parameters : "");
     if (t->terminal && !now_trying) fprintf(stderr, "\r\033[K");
 }
 
@@ -138,7 +141,8 @@ static void try_candidate(const tuning *t, class *c, candidate *x)
         c->failed++;
         if (t->terminal) fprintf(stderr, "\r\033[K");
         fprintf(stderr, "tenon tune: %s %s, %s: %.*s\n", c->family, c->shapes, x->parameters,
-                result.finished ? (int)strcspn(answer, "\n") : (int)strlen(result.reason), result.finished ? answer : result.reason);
+                result.finished ? (int)strcspn(answer, "\n") : (int)strlen(result.reason),
+                result.finished ? answer : result.reason);
     } else if (x->seconds == 0 || seconds < x->seconds) {
         x->seconds = seconds;
     }
@@ -177,7 +181,8 @@ static void halve(const tuning *t, class *c, double until)
 /* False, with a line, when the file could not be written in the end. */
 static bool can_write(const tuning *t)
 {
-    const bool can = tn_tuning_write(t->trial, t->device, &t->classes[0].tuning, t->classes[0].candidates[0].parameters, 0) == TN_OK;
+    const bool can = tn_tuning_write(t->trial, t->device, &t->classes[0].tuning, t->classes[0].candidates[0].parameters, 0) ==
+                     TN_OK;
     if (!can) fprintf(stderr, "tenon tune: %s\n", tn_last_error());
     unlink(t->trial);
     return can;

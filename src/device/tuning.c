@@ -208,8 +208,8 @@ static bool make_folder_of(const char *path)
     return made;
 }
 
-tn_status tn__tuning_write(const char *path, const tn__device *device, const char *family, const char *shapes, const char *parameters,
-                           double seconds)
+tn_status tn__tuning_write(const char *path, const tn__device *device, const char *family, const char *shapes,
+                           const char *parameters, double seconds)
 {
     tn__text head = {0}, file = {0};
     size_t length = 0;

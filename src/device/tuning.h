@@ -16,8 +16,8 @@ int tn__tuning_find(const tn__device *device, const char *family, const char *sh
 /* They will not do: logged, and not given again until the file is read anew. False when there are none. */
 bool tn__tuning_refuse(const tn__device *device, const char *family, const char *shapes, const char *why);
 /* A record, and what it replaces. */
-tn_status tn__tuning_write(const char *path, const tn__device *device, const char *family, const char *shapes, const char *parameters,
-                           double seconds);
+tn_status tn__tuning_write(const char *path, const tn__device *device, const char *family, const char *shapes,
+                           const char *parameters, double seconds);
 /* Path of the file in force; nothing when there is none. */
 void tn__tuning_file(tn__text *path);
 void tn__tuning_free(void); /* at tn_shutdown */

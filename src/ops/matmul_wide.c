@@ -12,7 +12,7 @@ enum {
     FEW_MOST = 8,
     FEW_ITEMS = 128, /* of a group that computes a product with few rows or columns, at most and at least */
     FEW_ITEMS_LEAST = 32,
-    FEW_STEPS = 64,  /* from so many steps of k on */
+    FEW_STEPS = 64, /* from so many steps of k on */
     PARTS_MOST = 8,
     PART_STEPS = 512, /* at least, of a part of k */
     BUSY = 64         /* groups that need no help */
@@ -96,7 +96,8 @@ const char *tn__matmul_tile_fault(const tn__matmul_tile *t, int element)
     if (tn__matmul_tile_numbers(t) > NUMBERS_MOST || (element == 8 && t->rm * t->rn > 32)) return "an item holds too many numbers";
     if (!t->local) return t->tk == 1 ? NULL : "without local memory there are no slabs";
     if (t->tm < 32 || t->tn < 32 || t->tk < 8 || t->tk > 32 || t->rm % width != 0) return "the tile does not suit local memory";
-    if (t->tm * t->tk % (width * items) != 0 || t->tn * t->tk % (width * items) != 0) return "items stage no whole vectors of a slab";
+    if (t->tm * t->tk % (width * items) != 0 || t->tn * t->tk % (width * items) != 0)
+        return "items stage no whole vectors of a slab";
     return NULL;
 }
 
