@@ -70,6 +70,6 @@ static const void *result(size_t *bytes)
 
 int main(void)
 {
-    const worker_peer peer = {prepare, run, result, NULL};
+    const worker_peer peer = {prepare, run, NULL, result, NULL};
     return worker_serve(&peer);
 }

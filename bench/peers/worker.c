@@ -84,6 +84,7 @@ static bool run(const worker_peer *peer, int times)
         const double begin = now_ms();
         good = peer->run();
         ms[i] = now_ms() - begin;
+        good = good && (!peer->settle || peer->settle());
     }
     if (good) {
         printf("%llu", peer->launches ? (peer->launches() - before) / (unsigned long long)times : 0);

@@ -29,6 +29,8 @@ typedef struct worker_peer {
     const char *(*prepare)(const worker_request *request);
     /* Does it once, to its end. */
     bool (*run)(void);
+    /* What has to come after a run and is not timed; may be NULL. */
+    bool (*settle)(void);
     /* Does it once and gives what came out, of the type that the protocol says, until the next call. NULL when it failed. */
     const void *(*result)(size_t *bytes);
     unsigned long long (*launches)(void); /* so far; NULL where nobody counts */

@@ -20,9 +20,16 @@ def read_inputs(shapes, file):
     return inputs
 
 
-def serve(prepare, to_numpy):
+def elapsed_ms(run):
+    begin = time.perf_counter()
+    run()
+    return 1e3 * (time.perf_counter() - begin)
+
+
+def serve(prepare, to_numpy, time_of=elapsed_ms):
     """prepare(operation, dtype, inputs): a function that does it once, to its end, and returns what came out; KeyError or
-    NotImplementedError where the peer has no such thing. to_numpy makes an array of what came out."""
+    NotImplementedError where the peer has no such thing. to_numpy makes an array of what came out; time_of runs it and says how many
+    milliseconds it took."""
     run, dtype = None, "f32"
     for line in sys.stdin:
         words = line.split()
@@ -34,11 +41,7 @@ def serve(prepare, to_numpy):
             except (KeyError, NotImplementedError) as missing:
                 answer = f"cannot {missing}"
         elif words[0] == "run":
-            times = []
-            for _ in range(int(words[1])):
-                begin = time.perf_counter()
-                run()
-                times.append(f"{1e3 * (time.perf_counter() - begin):.6f}")
+            times = [f"{time_of(run):.6f}" for _ in range(int(words[1]))]
             answer = " ".join(["0"] + times)
         else:
             numpy.asarray(to_numpy(run()), "float64" if dtype == "f64" else "float32").tofile(words[1])
