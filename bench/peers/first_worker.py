@@ -36,4 +36,4 @@ def prepare(operation, dtype, inputs):
     return run
 
 
-worker.serve(prepare, lambda out: [], lambda run: run())
+worker.serve(prepare, lambda run: [], lambda run: run())

@@ -42,4 +42,4 @@ def prepare(operation, dtype, arrays):
     return lambda: function(*inputs).block_until_ready()
 
 
-worker.serve(prepare, lambda out: out)
+worker.serve(prepare, lambda run: run())

@@ -39,4 +39,4 @@ def prepare(operation, dtype, arrays):
     return (lambda: function(*inputs, out=out)) if isinstance(out, numpy.ndarray) else (lambda: function(*inputs))
 
 
-worker.serve(prepare, lambda out: out)
+worker.serve(prepare, lambda run: run())

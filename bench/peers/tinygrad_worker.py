@@ -32,4 +32,4 @@ def prepare(operation, dtype, arrays):
     return run
 
 
-worker.serve(prepare, lambda out: out.numpy())
+worker.serve(prepare, lambda run: run().numpy())

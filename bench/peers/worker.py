@@ -28,8 +28,8 @@ def elapsed_ms(run):
 
 def serve(prepare, to_numpy, time_of=elapsed_ms):
     """prepare(operation, dtype, inputs): a function that does it once, to its end, and returns what came out; KeyError or
-    NotImplementedError where the peer has no such thing. to_numpy makes an array of what came out; time_of runs it and says how many
-    milliseconds it took."""
+    NotImplementedError where the peer has no such thing. to_numpy runs it and makes an array of what came out; time_of runs it and
+    says how many milliseconds it took."""
     run, dtype = None, "f32"
     for line in sys.stdin:
         words = line.split()
@@ -44,6 +44,6 @@ def serve(prepare, to_numpy, time_of=elapsed_ms):
             times = [f"{time_of(run):.6f}" for _ in range(int(words[1]))]
             answer = " ".join(["0"] + times)
         else:
-            numpy.asarray(to_numpy(run()), "float64" if dtype == "f64" else "float32").tofile(words[1])
+            numpy.asarray(to_numpy(run), "float64" if dtype == "f64" else "float32").tofile(words[1])
             answer = "ready"
         print(answer, flush=True)
