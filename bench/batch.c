@@ -6,20 +6,11 @@
 #include <tenon/tenon.h>
 
 #include "copies.h"
+#include "job.h"
 #include "measure.h"
 #include "report.h"
 
 static const double seconds_full = 1.5, seconds_quick = 0.1;
-
-/* One work, ready to run. */
-typedef struct job {
-    const work *work;
-    const char *device;
-    tn_shape shape;
-    tn_tensor *inputs[WORK_INPUTS];
-    contender c;
-    bool asked_for;
-} job;
 
 typedef struct batch {
     const conditions *on;
@@ -32,29 +23,10 @@ typedef struct batch {
     contender host_c, driver_c;
 } batch;
 
-/* From recording to the end of the device's work. The output is released afterwards: the next one gets its memory. */
-static bool job_once(void *what, double *ms, uint64_t *launches)
-{
-    const job *j = what;
-    tn_device_info before, after;
-    const tn_scope scope = tn_scope_push();
-    bool good = tn_device_query(j->device, &before) == TN_OK;
-    const double start = measure_now();
-    tn_tensor *y = j->work->record(j->inputs);
-    good = good && tn_realize(&y, 1) == TN_OK && tn_finish(j->device) == TN_OK;
-    *ms = measure_now() - start;
-    good = good && tn_device_query(j->device, &after) == TN_OK;
-    *launches = good ? after.launches - before.launches : 0;
-    return tn_scope_pop(scope) == TN_OK && good;
-}
-
 static job *job_add(batch *b, const work *w, bool asked_for)
 {
     job *j = &b->jobs[b->count++];
-    j->work = w;
-    j->device = b->on->device;
-    j->shape = b->on->quick ? w->quick : w->shape;
-    j->c = (contender){.name = w->name, .once = job_once, .what = j};
+    job_choose(j, w, b->on->device, b->on->quick);
     j->asked_for = asked_for;
     return j;
 }
@@ -70,13 +42,6 @@ static void choose(batch *b, const work *const *works, int count)
     }
     if (works[0]->by_copies && !b->copy)
         b->copy = job_add(b, copy, false);
-}
-
-static bool make_inputs(job *j)
-{
-    for (int i = 0; i < j->work->inputs; i++)
-        j->inputs[i] = tn_rand(j->work->dtype, j->shape, j->device);
-    return tn_realize(j->inputs, j->work->inputs) == TN_OK && tn_finish(j->device) == TN_OK;
 }
 
 /* The other two copies, of the same size. */
@@ -149,7 +114,7 @@ bool batch_run(const work *const *works, int count, const conditions *on)
     const tn_scope scope = tn_scope_push();
     bool good = true;
     for (int i = 0; good && i < b->count; i++)
-        good = make_inputs(&b->jobs[i]);
+        good = job_prepare(&b->jobs[i]);
     good = good && (!b->copy || make_copies(b)) && measure_all(b);
     if (good)
         report(b);
