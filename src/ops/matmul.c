@@ -243,18 +243,15 @@ static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const t
 static tn_status generate(tn__plan *p)
 {
     const tn__matmul_case c = case_of(p);
-    do {
-        const tn__matmul_shape s = tn__matmul_choose(&c);
-        for (int section = 0; section < 2; section++) {
-            int nv, width;
-            if (section == 0 ? !s.a_packed : !s.b_packed) continue;
-            pack_tile(&s, section, &nv, &width);
-            TN__TRY(generate_pack(p, section, section, &c, nv, width));
-        }
-        TN__TRY(generate_product(p, &c, &s));
-        p->global = s.global;
-    } while (!tn__group_fits(p));
-    return TN_OK;
+    const tn__matmul_shape s = tn__matmul_choose(&c);
+    for (int section = 0; section < 2; section++) {
+        int nv, width;
+        if (section == 0 ? !s.a_packed : !s.b_packed) continue;
+        pack_tile(&s, section, &nv, &width);
+        TN__TRY(generate_pack(p, section, section, &c, nv, width));
+    }
+    p->global = s.global;
+    return generate_product(p, &c, &s);
 }
 
 static tn_status launch_pack(tn__plan *p, int section, const tn__matmul_case *c, const tn__matmul_shape *s, int64_t *batch_stride)
@@ -275,7 +272,7 @@ static tn_status launch_pack(tn__plan *p, int section, const tn__matmul_case *c,
     tn__argument_int(a, &count, PACK_STEPS);
     tn__argument_int(a, &count, (int32_t)panels);
     tn__argument_int(a, &count, (int32_t)chunks);
-    return tn__launch(p->stages[section].kernel, a, count, (uint64_t)(panels * chunks * (shared ? 1 : c->batch)), 1);
+    return tn__launch(p->stages[section].unit.kernel[0], a, count, (uint64_t)(panels * chunks * (shared ? 1 : c->batch)), 1);
 }
 
 static tn_status launch(tn__plan *p)
@@ -304,7 +301,7 @@ static tn_status launch(tn__plan *p)
         a[count++] = (tn__argument){.buffer = p->scratch[i]};
         a[count++] = (tn__argument){.size = 8, .value.i64 = strides[i]};
     }
-    return tn__launch(p->kernel, a, count, p->global, (uint64_t)p->local);
+    return tn__launch(p->unit.kernel[0], a, count, p->global, (uint64_t)p->local);
 }
 
 /* Operands are loaded again and again: only casts and a scale go along. */

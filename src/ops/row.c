@@ -149,7 +149,7 @@ static tn_status put_reductions(tn__generator *g, const tn__phase_list *list, tn
     return TN_OK;
 }
 
-static tn_status generate_once(tn__plan *p)
+static tn_status generate(tn__plan *p)
 {
     const tn__node *node = p->anchor;
     const tn__phase_list *list = node->a.along.list;
@@ -175,13 +175,6 @@ static tn_status generate_once(tn__plan *p)
     return tn__generator_finish(&g, "row.cl", "row");
 }
 
-static tn_status generate(tn__plan *p)
-{
-    do TN__TRY(generate_once(p));
-    while (!tn__group_fits(p));
-    return TN_OK;
-}
-
 static tn_status launch(tn__plan *p)
 {
     tn__argument a[TN__ARGUMENTS];
@@ -193,7 +186,7 @@ static tn_status launch(tn__plan *p)
     tn__argument_index(p, a, &count, s.per);
     tn__argument_index(p, a, &count, s.padded);
     a[count++] = (tn__argument){.buffer = p->scratch[0]};
-    return tn__launch(p->kernel, a, count, (uint64_t)s.items * (uint64_t)p->local, (uint64_t)p->local);
+    return tn__launch(p->unit.kernel[0], a, count, (uint64_t)s.items * (uint64_t)p->local, (uint64_t)p->local);
 }
 
 static double cost(const tn__node *node)
