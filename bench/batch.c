@@ -37,11 +37,9 @@ static void choose(batch *b, const work *const *works, int count)
     const work *copy = work_named("copy");
     for (int i = 0; i < count; i++) {
         job *j = job_add(b, works[i], true);
-        if (works[i] == copy)
-            b->copy = j;
+        if (works[i] == copy) b->copy = j;
     }
-    if (works[0]->by_copies && !b->copy)
-        b->copy = job_add(b, copy, false);
+    if (works[0]->by_copies && !b->copy) b->copy = job_add(b, copy, false);
 }
 
 /* The other two copies, of the same size. */
@@ -65,12 +63,9 @@ static bool measure_all(batch *b)
     contender *list[BATCH_MOST + COPIES];
     const pace p = {b->on->quick ? seconds_quick : seconds_full, b->on->repeat};
     int count = 0;
-    for (int i = 0; i < b->count; i++)
-        list[count++] = &b->jobs[i].c;
-    if (b->copy)
-        list[count++] = &b->host_c;
-    if (b->driver)
-        list[count++] = &b->driver_c;
+    for (int i = 0; i < b->count; i++) list[count++] = &b->jobs[i].c;
+    if (b->copy) list[count++] = &b->host_c;
+    if (b->driver) list[count++] = &b->driver_c;
     return measure(list, count, &p);
 }
 
@@ -86,8 +81,7 @@ static void report(const batch *b)
     for (int i = 0; i < b->count; i++) {
         const job *j = &b->jobs[i];
         result r = {.work = j->work, .device = j->device, .shape = j->shape, .beside_copies = b->copy != NULL};
-        if (!j->asked_for)
-            continue;
+        if (!j->asked_for) continue;
         r.min_ms = contender_min(&j->c);
         r.median_ms = contender_median(&j->c);
         r.rounds = j->c.rounds;
@@ -96,8 +90,7 @@ static void report(const batch *b)
             add_copy(&r, COPY_KERNEL, b, &b->copy->c);
             add_copy(&r, COPY_MEMCPY, b, &b->host_c);
         }
-        if (b->driver)
-            add_copy(&r, COPY_DRIVER, b, &b->driver_c);
+        if (b->driver) add_copy(&r, COPY_DRIVER, b, &b->driver_c);
         (b->on->json ? report_json : report_row)(&r);
     }
 }
@@ -113,11 +106,9 @@ bool batch_run(const work *const *works, int count, const conditions *on)
     choose(b, works, count);
     const tn_scope scope = tn_scope_push();
     bool good = true;
-    for (int i = 0; good && i < b->count; i++)
-        good = job_prepare(&b->jobs[i]);
+    for (int i = 0; good && i < b->count; i++) good = job_prepare(&b->jobs[i]);
     good = good && (!b->copy || make_copies(b)) && measure_all(b);
-    if (good)
-        report(b);
+    if (good) report(b);
     if (tn_scope_pop(scope) != TN_OK || !good) {
         fprintf(stderr, "tenon bench: %s on %s: %s\n", works[0]->name, on->device,
                 *tn_last_error() ? tn_last_error() : "not measured");

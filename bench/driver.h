@@ -27,8 +27,8 @@ typedef struct driver_calls {
     int32_t(CL_API_CALL *build)(driver_object, uint32_t, const driver_object *, const char *, void *, void *);
     driver_object(CL_API_CALL *create_kernel)(driver_object, const char *, int32_t *);
     int32_t(CL_API_CALL *set_argument)(driver_object, uint32_t, size_t, const void *);
-    int32_t(CL_API_CALL *launch)(driver_object, driver_object, uint32_t, const size_t *, const size_t *, const size_t *, uint32_t, void *,
-                                 void *);
+    int32_t(CL_API_CALL *launch)(driver_object, driver_object, uint32_t, const size_t *, const size_t *, const size_t *, uint32_t,
+                                 void *, void *);
     int32_t(CL_API_CALL *write)(driver_object, driver_object, uint32_t, size_t, size_t, const void *, uint32_t, void *, void *);
     int32_t(CL_API_CALL *copy)(driver_object, driver_object, driver_object, size_t, size_t, size_t, uint32_t, void *, void *);
     int32_t(CL_API_CALL *finish)(driver_object);

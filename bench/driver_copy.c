@@ -31,8 +31,7 @@ driver_copy *driver_copy_open(const char *device, const void *source, size_t byt
     if (copy && driver_open(&copy->on, device, why)) {
         copy->bytes = bytes;
         *why = "the driver gives no memory for it";
-        if (make(copy, source))
-            return copy;
+        if (make(copy, source)) return copy;
     }
     driver_copy_close(copy);
     return NULL;
@@ -52,12 +51,9 @@ bool driver_copy_once(void *what, double *ms, uint64_t *launches)
 
 void driver_copy_close(driver_copy *copy)
 {
-    if (!copy)
-        return;
-    if (copy->from)
-        copy->on.cl.release_buffer(copy->from);
-    if (copy->to)
-        copy->on.cl.release_buffer(copy->to);
+    if (!copy) return;
+    if (copy->from) copy->on.cl.release_buffer(copy->from);
+    if (copy->to) copy->on.cl.release_buffer(copy->to);
     driver_close(&copy->on);
     free(copy);
 }

@@ -28,7 +28,6 @@ void job_choose(job *j, const work *w, const char *device, bool quick)
 
 bool job_prepare(job *j)
 {
-    for (int i = 0; i < j->work->inputs; i++)
-        j->inputs[i] = tn_rand(j->work->dtype, j->shape, j->device);
+    for (int i = 0; i < j->work->inputs; i++) j->inputs[i] = tn_rand(j->work->dtype, j->shape, j->device);
     return tn_realize(j->inputs, j->work->inputs) == TN_OK && tn_finish(j->device) == TN_OK;
 }

@@ -10,25 +10,24 @@
 
 /* CHAINS accumulators that do not wait for one another, of LANES floats: enough for the latency of a multiply-add, and no more than the
  * registers of AVX2 hold. */
-enum { CHAINS = 8, STEPS = 4096, ITEMS_PER_UNIT = 64, HOST_LANES = 8, MOST_LANES = 16 };
+enum { CHAINS = 8, STEPS = 8192, STEPS_QUICK = 512, ITEMS_PER_UNIT = 64, HOST_LANES = 8, MOST_LANES = 16 };
 
-static const char source[] =
-    "#define STEP(i) x##i = fma(x##i, a, b);\n"
-    "kernel void peak(global float *out, float scale, float shift)\n"
-    "{\n"
-    "    const V a = scale, b = shift;\n"
-    "    V x0 = 0, x1 = 1, x2 = 2, x3 = 3, x4 = 4, x5 = 5, x6 = 6, x7 = 7;\n"
-    "    for (int i = 0; i < STEPS; i++) {\n"
-    "        STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)\n"
-    "    }\n"
-    "    VSTORE(x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7, get_global_id(0), out);\n"
-    "}\n";
+static const char source[] = "#define STEP(i) x##i = fma(x##i, a, b);\n"
+                             "kernel void peak(global float *out, float scale, float shift)\n"
+                             "{\n"
+                             "    const V a = scale, b = shift;\n"
+                             "    V x0 = 0, x1 = 1, x2 = 2, x3 = 3, x4 = 4, x5 = 5, x6 = 6, x7 = 7;\n"
+                             "    for (int i = 0; i < STEPS; i++) {\n"
+                             "        STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)\n"
+                             "    }\n"
+                             "    VSTORE(x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7, get_global_id(0), out);\n"
+                             "}\n";
 
 struct peak {
     driver on; /* with no queue: the host */
     driver_object program, kernel, out;
     size_t items;
-    int lanes;
+    int lanes, steps;
 };
 
 static bool build(peak *p)
@@ -37,10 +36,9 @@ static bool build(peak *p)
     const char *text = source;
     const driver_calls *cl = &p->on.cl;
     int32_t code;
-    (void)snprintf(options, sizeof options, "-DSTEPS=%d -DV=float%d -DVSTORE=vstore%d", STEPS, p->lanes, p->lanes);
+    (void)snprintf(options, sizeof options, "-DSTEPS=%d -DV=float%d -DVSTORE=vstore%d", p->steps, p->lanes, p->lanes);
     p->program = cl->create_program(p->on.context, 1, &text, NULL, &code);
-    if (!p->program || cl->build(p->program, 1, &p->on.device, options, NULL, NULL) != DRIVER_SUCCESS)
-        return false;
+    if (!p->program || cl->build(p->program, 1, &p->on.device, options, NULL, NULL) != DRIVER_SUCCESS) return false;
     p->kernel = cl->create_kernel(p->program, "peak", &code);
     p->out = cl->create_buffer(p->on.context, DRIVER_READ_WRITE, p->items * (size_t)p->lanes * sizeof(float), NULL, &code);
     const float scale = 0.5F, shift = 0.25F;
@@ -49,7 +47,7 @@ static bool build(peak *p)
            cl->set_argument(p->kernel, 2, sizeof shift, &shift) == DRIVER_SUCCESS;
 }
 
-peak *peak_open(const char *device, const char **why)
+peak *peak_open(const char *device, bool quick, const char **why)
 {
     tn_device_info info;
     peak *p = calloc(1, sizeof *p);
@@ -59,6 +57,7 @@ peak *peak_open(const char *device, const char **why)
         return NULL;
     }
     p->lanes = info.vector_width >= MOST_LANES ? MOST_LANES : info.vector_width >= HOST_LANES ? HOST_LANES : 4;
+    p->steps = quick ? STEPS_QUICK : STEPS;
     p->items = ITEMS_PER_UNIT * (size_t)(info.compute_units > 0 ? info.compute_units : 1);
     if (strcmp(device, "host") == 0) {
         p->lanes = HOST_LANES;
@@ -66,8 +65,7 @@ peak *peak_open(const char *device, const char **why)
     }
     if (driver_open(&p->on, device, why)) {
         *why = "the driver cannot build a kernel for it";
-        if (build(p))
-            return p;
+        if (build(p)) return p;
     }
     peak_close(p);
     return NULL;
@@ -80,11 +78,9 @@ static bool on_host(const peak *p)
     const float a = scale, b = shift;
     for (size_t item = 0; item < p->items; item++) {
         float x[CHAINS * HOST_LANES] = {0};
-        for (int i = 0; i < STEPS; i++)
-            for (int k = 0; k < CHAINS * HOST_LANES; k++)
-                x[k] = x[k] * a + b;
-        for (int k = 0; k < CHAINS * HOST_LANES; k++)
-            out += x[k];
+        for (int i = 0; i < p->steps; i++)
+            for (int k = 0; k < CHAINS * HOST_LANES; k++) x[k] = x[k] * a + b;
+        for (int k = 0; k < CHAINS * HOST_LANES; k++) out += x[k];
     }
     return out > 0;
 }
@@ -108,19 +104,15 @@ bool peak_once(void *what, double *ms, uint64_t *launches)
 
 double peak_flops(const peak *p)
 {
-    return 2.0 * CHAINS * STEPS * p->lanes * (double)p->items;
+    return 2.0 * CHAINS * p->steps * p->lanes * (double)p->items;
 }
 
 void peak_close(peak *p)
 {
-    if (!p)
-        return;
-    if (p->out)
-        p->on.cl.release_buffer(p->out);
-    if (p->kernel)
-        p->on.cl.release_kernel(p->kernel);
-    if (p->program)
-        p->on.cl.release_program(p->program);
+    if (!p) return;
+    if (p->out) p->on.cl.release_buffer(p->out);
+    if (p->kernel) p->on.cl.release_kernel(p->kernel);
+    if (p->program) p->on.cl.release_program(p->program);
     driver_close(&p->on);
     free(p);
 }

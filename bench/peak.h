@@ -7,7 +7,7 @@
 
 typedef struct peak peak;
 /* NULL where that cannot be done, and why. */
-peak *peak_open(const char *device, const char **why);
+peak *peak_open(const char *device, bool quick, const char **why);
 bool peak_once(void *what, double *ms, uint64_t *launches);
 double peak_flops(const peak *p); /* of once */
 void peak_close(peak *p);

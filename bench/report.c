@@ -25,8 +25,7 @@ static int fastest(const double copies[COPIES])
 {
     int best = 0;
     for (int i = 1; i < COPIES; i++)
-        if (copies[i] > copies[best])
-            best = i;
+        if (copies[i] > copies[best]) best = i;
     return best;
 }
 
@@ -64,8 +63,8 @@ void report_list(void)
 
 void report_heading(void)
 {
-    printf("%-10s %-8s %-15s %-6s %10s %10s %9s %9s %9s\n", "work", "device", "shape", "dtype", "min ms", "median ms",
-           "GB/s", "GFLOP/s", "launches");
+    printf("%-10s %-8s %-15s %-6s %10s %10s %9s %9s %9s\n", "work", "device", "shape", "dtype", "min ms", "median ms", "GB/s",
+           "GFLOP/s", "launches");
     fflush(stdout);
 }
 
@@ -73,14 +72,12 @@ void report_row(const result *r)
 {
     char text[REPORT_TEXT];
     printf("%-10s %-8s %-15s %-6s %10.3f %10.3f %9.2f %9.2f %9" PRIu64 "\n", r->work->name, r->device,
-           report_shape(&r->shape, text), tn_dtype_name(r->work->dtype), r->min_ms, r->median_ms, gbps(r), gflops(r),
-           r->launches);
+           report_shape(&r->shape, text), tn_dtype_name(r->work->dtype), r->min_ms, r->median_ms, gbps(r), gflops(r), r->launches);
     if (r->beside_copies) {
         printf("%-10s %.2f of the fastest copy, %s (%.2f at their best); copies in GB/s:", "", of_copy(r),
                copy_names[fastest(r->copies_median)], of_copy_best(r));
         for (int i = 0; i < COPIES; i++)
-            if (r->copies[i] > 0)
-                printf("%s %s %.2f", i ? "," : "", copy_names[i], r->copies[i]);
+            if (r->copies[i] > 0) printf("%s %s %.2f", i ? "," : "", copy_names[i], r->copies[i]);
         printf("\n");
     }
     fflush(stdout);
@@ -91,8 +88,8 @@ void report_json(const result *r)
     char text[REPORT_TEXT];
     printf("{\"name\": \"%s\", \"device\": \"%s\", \"shape\": %s, \"dtype\": \"%s\", \"min_ms\": %.4f, "
            "\"median_ms\": %.4f, \"gbps\": %.3f, \"gflops\": %.3f, \"launches\": %" PRIu64 ", \"repetitions\": %d",
-           r->work->name, r->device, report_shape(&r->shape, text), tn_dtype_name(r->work->dtype), r->min_ms,
-           r->median_ms, gbps(r), gflops(r), r->launches, r->rounds);
+           r->work->name, r->device, report_shape(&r->shape, text), tn_dtype_name(r->work->dtype), r->min_ms, r->median_ms, gbps(r),
+           gflops(r), r->launches, r->rounds);
     if (r->beside_copies) {
         printf(", \"of_copy\": %.3f, \"of_copy_best\": %.3f, \"fastest_copy\": \"%s\"", of_copy(r), of_copy_best(r),
                copy_names[fastest(r->copies_median)]);

@@ -44,10 +44,9 @@ static bool limits_open(limits *l, const conditions *on)
     l->driver = driver_copy_open(on->device, l->host.from, bytes, &why);
     l->copy = l->driver ? (contender){.name = "copy", .once = driver_copy_once, .what = l->driver}
                         : (contender){.name = "copy", .once = host_copy_once, .what = &l->host};
-    l->peak = peak_open(on->device, &why);
+    l->peak = peak_open(on->device, on->quick, &why);
     l->fma = (contender){.name = "peak", .once = peak_once, .what = l->peak};
-    if (!l->peak)
-        fprintf(stderr, "tenon bench: the peak of multiply-adds on %s is not measured: %s\n", on->device, why);
+    if (!l->peak) fprintf(stderr, "tenon bench: the peak of multiply-adds on %s is not measured: %s\n", on->device, why);
     return l->peak != NULL;
 }
 
@@ -80,8 +79,7 @@ static bool measure_share(job *j, limits *l, const conditions *on, share *found)
     double shares[PASSES];
     const char *of = "";
     for (int i = 0; i < PASSES; i++) {
-        if (!measure(list, 3, &p))
-            return false;
+        if (!measure(list, 3, &p)) return false;
         shares[i] = pass(j, l, &of);
     }
     qsort(shares, PASSES, sizeof *shares, ascending);
@@ -125,8 +123,7 @@ static bool read_baseline(const char *path, share *list, int *count)
     for (*count = 0; good && *count < MOST && fgets(line, sizeof line, file); ++*count) {
         share *s = &list[*count];
         good = sscanf(line, READ, s->work, s->device, s->shape, s->of, &s->share) == 5 && s->share > 0;
-        if (!good)
-            fprintf(stderr, "tenon bench: %s:%d is not a line that --save writes\n", path, *count + 1);
+        if (!good) fprintf(stderr, "tenon bench: %s:%d is not a line that --save writes\n", path, *count + 1);
     }
     (void)fclose(file);
     return good;
@@ -138,10 +135,8 @@ static bool write_shares(const char *path, const share *list, int count)
     bool good = file != NULL;
     for (int i = 0; good && i < count; i++)
         good = fprintf(file, WRITTEN, list[i].work, list[i].device, list[i].shape, list[i].of, list[i].share) > 0;
-    if (file)
-        good = fclose(file) == 0 && good;
-    if (!good)
-        fprintf(stderr, "tenon bench: %s cannot be written\n", path);
+    if (file) good = fclose(file) == 0 && good;
+    if (!good) fprintf(stderr, "tenon bench: %s cannot be written\n", path);
     return good;
 }
 
@@ -177,12 +172,9 @@ int shares_run(const work *const *works, int count, const conditions *on, const 
 {
     share found[BATCH_MOST], before[MOST];
     int before_count = 0;
-    if (baseline && !read_baseline(baseline, before, &before_count))
-        return 2;
-    if (!measure_shares(works, count, on, found))
-        return 1;
+    if (baseline && !read_baseline(baseline, before, &before_count)) return 2;
+    if (!measure_shares(works, count, on, found)) return 1;
     const int worse = compare(found, count, baseline ? before : NULL, before_count);
-    if (save && !write_shares(save, found, count))
-        return 2;
+    if (save && !write_shares(save, found, count)) return 2;
     return worse ? 1 : 0;
 }

@@ -47,19 +47,14 @@ static CLBlastStatusCode sum(void)
 
 static CLBlastStatusCode transpose(void)
 {
-    return CLBlastSomatcopy(CLBlastLayoutRowMajor, CLBlastTransposeYes, rows, columns, 1, in[0], 0, columns, out, 0, rows, &on.queue,
-                            NULL);
+    return CLBlastSomatcopy(CLBlastLayoutRowMajor, CLBlastTransposeYes, rows, columns, 1, in[0], 0, columns, out, 0, rows,
+                            &on.queue, NULL);
 }
 
 static const operation operations[] = {
-    {"matmul", product, false, false},
-    {"matmul_nt", product, false, true},
-    {"matmul_tn", product, true, false},
-    {"matmul_tt", product, true, true},
-    {"copy", copy, false, false},
-    {"add", add, false, false},
-    {"sum", sum, false, false},
-    {"transpose", transpose, false, false},
+    {"matmul", product, false, false},  {"matmul_nt", product, false, true},    {"matmul_tn", product, true, false},
+    {"matmul_tt", product, true, true}, {"copy", copy, false, false},           {"add", add, false, false},
+    {"sum", sum, false, false},         {"transpose", transpose, false, false},
 };
 
 static void measure_shapes(const worker_request *r)
@@ -119,7 +114,8 @@ static const void *result(size_t *bytes)
     *bytes = count * sizeof *values;
     if (current->call != add) return run_and_read(out) ? values : NULL;
     const size_t size = second.count * sizeof *second.values;
-    return clEnqueueWriteBuffer(on.queue, in[1], CL_TRUE, 0, size, second.values, 0, NULL, NULL) == CL_SUCCESS && run_and_read(in[1])
+    return clEnqueueWriteBuffer(on.queue, in[1], CL_TRUE, 0, size, second.values, 0, NULL, NULL) == CL_SUCCESS &&
+                   run_and_read(in[1])
                ? values
                : NULL;
 }

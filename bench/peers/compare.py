@@ -34,6 +34,7 @@ class Pace:
 class Comparison:
     def __init__(self, options, folder):
         self.options, self.folder, self.pace, self.workers = options, folder, Pace(options.quick), {}
+        self.narrow = narrow(options.build, options.device)
         normal = numpy.random.default_rng(1).standard_normal(POOL, "float32")
         normal.tofile(folder / "normal")
         numpy.round(4 * normal).tofile(folder / "whole")
@@ -94,7 +95,8 @@ class Comparison:
         for peer in row.peers + [c.peer for c in others if c.peer.name == "torch-plain" and c.peer not in row.peers]:
             theirs = find(peer, row, [ours] + others, moved)
             trouble = ours.trouble or theirs.trouble
-            yield peer, trouble or report.result(row, peer, self.options.device, ours, theirs, moved, flops)
+            needed = row.needed(peer, self.narrow)
+            yield peer, trouble or report.result(row, peer, needed, self.options.device, ours, theirs, moved, flops)
 
 
 def difference(ours, theirs, dtype):
@@ -164,8 +166,7 @@ def measure(options, folder):
     """Prints a line for each peer of each row; what was found, and the names of what is short, wrong or missing."""
     rows, progress, found, short, wrong, missing = choose(options), Progress(), [], [], [], []
     comparison = Comparison(options, folder)
-    few = narrow(options.build, options.device)
-    if few:
+    if comparison.narrow:
         print("The device computes with 8 floats at a time: the figures of matmul are 0.2 lower.")
     print(report.HEADING, flush=True)
     for index, row in enumerate(rows):
@@ -179,10 +180,11 @@ def measure(options, folder):
                 (wrong if result.startswith("wrong") else missing).append(name)
                 print(f"{row.name:17} {options.device:6} {peer.label:20} {result}", flush=True)
             elif peer in row.peers:
-                needed = row.needed(peer, few)
-                print(report.line(result, needed, measured), flush=True)
-                if report.verdict(result, needed) == "short":
+                print(report.line(result, measured), flush=True)
+                if report.verdict(result) == "short":
                     short.append(name)
+        if options.results:
+            report.save(options.results, measured)
         found += measured
     for worker in comparison.workers.values():
         worker.close()
@@ -197,10 +199,10 @@ def main():
         parser.add_argument(f"--{name}", default="")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
+    if options.results and not options.works and not options.peers:
+        pathlib.Path(options.results).unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         found, short, wrong, missing = measure(options, pathlib.Path(folder))
-    if options.results:
-        report.save(options.results, found, keep=bool(options.works or options.peers))
     for title, names in (("short", short), ("wrong", wrong), ("not measured", missing)):
         if names:
             print(f"{title}: {', '.join(names)}")

@@ -7,11 +7,12 @@
 
 enum { LAUNCHES = 100, ARGUMENTS = 4 };
 
-static const char source[] = "kernel __attribute__((reqd_work_group_size(1, 1, 1))) void scale(global float *x, global float *y, int n, float factor)\n"
-                             "{\n"
-                             "    for (int i = 0; i < n; i++)\n"
-                             "        y[i] = x[i] * factor;\n"
-                             "}\n";
+static const char source[] =
+    "kernel __attribute__((reqd_work_group_size(1, 1, 1))) void scale(global float *x, global float *y, int n, float factor)\n"
+    "{\n"
+    "    for (int i = 0; i < n; i++)\n"
+    "        y[i] = x[i] * factor;\n"
+    "}\n";
 
 static opencl_device on;
 static cl_kernel kernel;
@@ -33,7 +34,8 @@ static bool launch(int index)
     const size_t one = 1;
     return clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffers[index % 2]) == CL_SUCCESS &&
            clSetKernelArg(kernel, 1, sizeof(cl_mem), &buffers[1 - index % 2]) == CL_SUCCESS &&
-           clSetKernelArg(kernel, 2, sizeof n, &n) == CL_SUCCESS && clSetKernelArg(kernel, 3, sizeof factor, &factor) == CL_SUCCESS &&
+           clSetKernelArg(kernel, 2, sizeof n, &n) == CL_SUCCESS &&
+           clSetKernelArg(kernel, 3, sizeof factor, &factor) == CL_SUCCESS &&
            clEnqueueNDRangeKernel(on.queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL) == CL_SUCCESS;
 }
 

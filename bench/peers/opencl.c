@@ -24,8 +24,7 @@ static cl_device_id find(const tn_device_info *info)
         char platform[TEXT] = "", name[TEXT] = "";
         if (clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof platform, platform, NULL) == CL_SUCCESS &&
             strcmp(platform, info->platform) == 0 && clGetDeviceIDs(platforms[i], type_of(info), 1, &device, NULL) == CL_SUCCESS &&
-            clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
-            strcmp(name, info->description) == 0)
+            clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS && strcmp(name, info->description) == 0)
             return device;
     }
     return NULL;
