@@ -198,7 +198,7 @@
 #else
 #define FMOD_f(a, b) fmod_f(a, b)
 #define FMOD_d(a, b) fmod_d(a, b)
-#define FMOD_LANES(type, name)                               \
+#define FMOD_LANES(name, type)                               \
     static VEC(type) name(VEC(type) a, VEC(type) b)          \
     {                                                        \
         type x[W], y[W];                                     \
@@ -208,10 +208,10 @@
         return CAT(vload, W)(0, x);                          \
     }
 #ifdef USES_FMOD_f
-FMOD_LANES(float, fmod_f)
+FMOD_LANES(fmod_f, float)
 #endif
 #ifdef USES_FMOD_d
-FMOD_LANES(double, fmod_d)
+FMOD_LANES(fmod_d, double)
 #endif
 #endif
 

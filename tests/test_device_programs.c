@@ -275,7 +275,8 @@ END_TEST
 START_TEST(C70_a_binary_that_is_refused_is_made_anew)
 {
     static const char *const refusals[] = {"clCreateProgramWithBinary:-30", "clCreateProgramWithBinary:-42",
-                                           "clBuildProgram:-44:1,clBuildProgram:-44:3", "clCreateKernel:-45:1,clCreateKernel:-46:3"};
+                                           "clBuildProgram:-44:1,clBuildProgram:-44:3",
+                                           "clCreateKernel:-45:1,clCreateKernel:-46:3"};
     NEEDS_REAL_BEHIND_FAKE();
     begin_cache();
     kit_fake("");
@@ -300,6 +301,115 @@ START_TEST(a_folder_that_cannot_be_written_is_mentioned_once)
     ck_assert_int_eq(kit_log_count("/proc/no-folder-here cannot be written"), 1);
     tn_set("cache_dir", "");
     expect_life(2, 0);
+}
+END_TEST
+
+/* ---- several texts in one program ---- */
+
+enum { TOGETHER = 3 };
+/* The same names mean something else in each; what each kernel gives. */
+static const char *const together[TOGETHER] = {
+    "#define ADD(a, b) ((a) + (b))\n#define TWICE 2\nstatic int part(int a)\n{\n    return ADD(a, TWICE);\n}\n"
+    "__kernel void give(__global int *a) { a[0] = part(10); }",
+    "#define NAMED(x) x##_here\ntypedef struct { int v; } part;\n__constant int table[2] = {20, 21};\n"
+    "#define DEFINE(name, n) int name(void) { return n + table[0]; }\nDEFINE(sum, 2)\n"
+    "__kernel void give(__global int *a) { part p = {sum()}; a[0] = p.v; }",
+    "#if 0\n#define ADD 7\n#else\n#define ADD(a, b, c) \\\n    ((a) + (b) + (c)) /* { ( */\n#endif\n// a comment with {\n"
+    "static int part(int a);\nstatic int part(int a) { return ADD(a, 1, 1); }\n"
+    "__kernel void give(__global int *a) { a[0] = part(30); }\n__kernel void give_more(__global int *a) { a[0] = part(40); }"};
+static const int given[TOGETHER] = {12, 22, 32};
+
+static void prepare(tn__device *device, const char *const *texts, int count)
+{
+    tn__program_text wanted[TOGETHER + 1];
+    for (int i = 0; i < count; i++) wanted[i] = (tn__program_text){texts[i], strlen(texts[i]), "give"};
+    tn__kernels_prepare(device, wanted, count);
+}
+
+static int what_it_gives(tn__device *device, tn__kernel *kernel)
+{
+    int value = -1;
+    tn__buffer *buffer = tn__buffer_new(device, 4);
+    const tn__argument argument = {.buffer = buffer};
+    ck_assert_ptr_nonnull(kernel);
+    ck_assert_int_eq(tn__launch(kernel, &argument, 1, 1, 1), TN_OK);
+    ck_assert_int_eq(tn__buffer_read(buffer, 0, &value, 4), TN_OK);
+    tn__buffer_release(buffer);
+    return value;
+}
+
+static void expect_given(tn__device *device)
+{
+    for (int i = 0; i < TOGETHER; i++) ck_assert_int_eq(what_it_gives(device, get(device, together[i], "give")), given[i]);
+    ck_assert_int_eq(tn_last_status(), TN_OK);
+}
+
+/* A life in which they are wanted together; then how many programs were built and loaded in it, the probe's included. */
+static void expect_life_together(uint64_t expected_built, uint64_t expected_loaded)
+{
+    tn_shutdown();
+    tn__device *device = kit_use(kit_device());
+    prepare(device, together, TOGETHER);
+    expect_given(device);
+    ck_assert_uint_eq(built(), expected_built);
+    ck_assert_uint_eq(loaded(), expected_loaded);
+}
+
+START_TEST(texts_wanted_together_are_one_program)
+{
+    NEEDS_OPENCL();
+    tn_set("cache_dir", "");
+    expect_life_together(2, 0);
+    ck_assert_int_eq(kit_log_count(": built give and 2 more in "), 1);
+    ck_assert_int_eq(what_it_gives(kit_use(kit_device()), get(kit_use(kit_device()), together[2], "give_more")), 42);
+    prepare(kit_use(kit_device()), together, TOGETHER); /* they are there */
+    ck_assert_uint_eq(built(), 2);
+}
+END_TEST
+
+START_TEST(each_text_of_a_program_is_found_again)
+{
+    NEEDS_OPENCL();
+    begin_cache();
+    expect_life_together(2, 0);
+    ck_assert_int_eq(count_files(), 2 + TOGETHER); /* the probe's, theirs, and where each is */
+    expect_life_together(0, 2);
+    tn_shutdown();
+    ck_assert_int_eq(what_it_gives(kit_use(kit_device()), get(kit_use(kit_device()), together[1], "give")), given[1]);
+    ck_assert_uint_eq(built(), 0);
+    ck_assert_uint_eq(loaded(), 2);
+    end_cache();
+}
+END_TEST
+
+START_TEST(C69_damaged_files_of_a_joined_program_are_made_anew)
+{
+    static void (*const damages[])(const char *) = {truncate_one, lengthen_one, flip_one};
+    NEEDS_OPENCL();
+    begin_cache();
+    expect_life_together(2, 0);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        each_file(damages[i]);
+        expect_life_together(2, 0);
+        expect_life_together(0, 2);
+    }
+    end_cache();
+}
+END_TEST
+
+START_TEST(a_text_that_does_not_build_harms_no_other)
+{
+    const char *const texts[TOGETHER + 1] = {together[0], together[1], "__kernel void give(__global int *a) { nonsense }",
+                                             together[2]};
+    NEEDS_OPENCL();
+    tn_set("cache_dir", "");
+    tn__device *device = kit_use(kit_device());
+    prepare(device, texts, TOGETHER + 1);
+    ck_assert_int_eq(tn_last_status(), TN_OK);
+    expect_given(device);
+    ck_assert_ptr_null(get(device, texts[2], "give"));
+    ck_assert_int_eq(tn_last_status(), TN_COMPILE);
+    ck_assert_has(tn_last_error(), "nonsense");
 }
 END_TEST
 
@@ -408,6 +518,10 @@ int main(int argc, char **argv)
         C70_another_driver_version_is_another_program,
         C70_a_binary_that_is_refused_is_made_anew,
         a_folder_that_cannot_be_written_is_mentioned_once,
+        texts_wanted_together_are_one_program,
+        each_text_of_a_program_is_found_again,
+        C69_damaged_files_of_a_joined_program_are_made_anew,
+        a_text_that_does_not_build_harms_no_other,
         C69_eight_processes_share_an_empty_cache_and_one_is_killed,
         processes_wait_for_each_others_builds,
     };

@@ -34,7 +34,10 @@ struct tn__backend {
     tn_status (*finish)(tn__device *device);
     /* NULL where there are no programs (host). */
     tn__kernel *(*kernel_get)(tn__device *device, const char *text, size_t length, const char *name);
+    /* Texts that will be asked for: makes their programs, several in one where that costs less. Nothing fails. */
+    void (*kernels_prepare)(tn__device *device, const tn__program_text *texts, int count);
     size_t (*kernel_max_group)(tn__kernel *kernel);
+    void (*kernel_spare)(tn__kernel *kernel);
     tn_status (*launch)(tn__kernel *kernel, const tn__argument *arguments, int count, uint64_t global, uint64_t local);
 };
 

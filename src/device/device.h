@@ -71,6 +71,17 @@ const char *tn__kernel_source(const char *file, size_t *length);
  * device; valid until tn_shutdown. Thread-safe; two threads asking for the same text build it once.
  * error  COMPILE with log, device, driver, options, name and source line; LOST; DEVICE (after fork) */
 tn__kernel *tn__kernel_get(tn__device *device, const char *text, size_t length, const char *name);
+/* A text that tn__kernel_get will be asked for, and the name of a kernel in it. */
+typedef struct tn__program_text {
+    const char *text;
+    size_t length;
+    const char *name;
+} tn__program_text;
+/* Makes the programs of texts wanted soon, the missing ones together, which costs some drivers much less. What fails is left to
+ * tn__kernel_get. */
+void tn__kernels_prepare(tn__device *device, const tn__program_text *texts, int count);
+/* The kernel will not be launched: the cache of programs need not wait for it. */
+void tn__kernel_spare(tn__kernel *kernel);
 /* Most items of a work-group this kernel can have here. */
 size_t tn__kernel_max_group(tn__kernel *kernel);
 /* Enqueues. local 0: the driver's choice. Set-argument and enqueue are one critical section.
@@ -158,6 +169,8 @@ tn_status tn__device_finish(tn__device *device); /* waits for the queue only */
  * something. Not called inside a run, that is while the thread has paused it. */
 void tn__set_pressure_hook(bool (*hook)(tn__device *device));
 bool tn__pressure_pause(bool pause); /* the previous setting */
+/* What it calls before anything else: give up what can be made again (graph layer), set once; true when there was something. */
+void tn__set_spare_hook(bool (*hook)(tn__device *device));
 /* Called by tn_shutdown for each device before it is closed (graph layer). */
 void tn__set_close_hook(void (*hook)(tn__device *device));
 

@@ -17,6 +17,19 @@ tn__kernel *tn__kernel_get(tn__device *device, const char *text, size_t length, 
     return device->backend->kernel_get(device, text, length, name);
 }
 
+void tn__kernels_prepare(tn__device *device, const tn__program_text *texts, int count)
+{
+    tn__error_attempt();
+    if (count > 1 && tn__device_open(device) == TN_OK && device->backend->kernels_prepare)
+        device->backend->kernels_prepare(device, texts, count);
+    tn__error_attempt_end();
+}
+
+void tn__kernel_spare(tn__kernel *kernel)
+{
+    kernel->device->backend->kernel_spare(kernel);
+}
+
 size_t tn__kernel_max_group(tn__kernel *kernel)
 {
     return kernel->device->backend->kernel_max_group(kernel);

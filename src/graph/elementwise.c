@@ -50,7 +50,7 @@ static uint64_t wide_shape(const tn__plan *p, int64_t n0, int64_t rows, tn__argu
 {
     const int64_t vectors = ceil_div(n0, p->width), total = rows * vectors;
     uint64_t local = WIDE_LOCAL;
-    const uint64_t most = tn__kernel_max_group(p->kernel);
+    const uint64_t most = tn__kernel_max_group(p->unit.kernel[0]);
     if (local > most) local = most;
     uint64_t groups = ((uint64_t)total + local - 1) / local;
     const uint64_t bound = (uint64_t)p->device->compute_units * WIDE_GROUPS_PER_UNIT;
@@ -74,5 +74,5 @@ tn_status tn__elementwise_launch(tn__plan *p)
         deep_shape(p, n0, rows, a, &count, &global);
     else
         local = wide_shape(p, n0, rows, a, &count, &global);
-    return tn__launch(p->kernel, a, count, global, local);
+    return tn__launch(p->unit.kernel[0], a, count, global, local);
 }

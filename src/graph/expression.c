@@ -341,6 +341,20 @@ static void clear_steps(tn__plan *p)
     p->looks = p->reports = false;
 }
 
+void tn__unit_free(tn__unit *unit)
+{
+    tn__text_free(&unit->head);
+    tn__text_free(&unit->text);
+    *unit = (tn__unit){0};
+}
+
+void tn__stage_free(tn__stage *stage)
+{
+    tn__unit_free(&stage->unit);
+    tn__free(stage->parameters);
+    tn__buffer_release(stage->meta);
+}
+
 void tn__plan_free(tn__plan *p)
 {
     if (!p) return;
@@ -349,11 +363,10 @@ void tn__plan_free(tn__plan *p)
     tn__buffer_release(p->meta);
     for (int i = 0; i < 2; i++) {
         tn__buffer_release(p->scratch[i]);
-        tn__buffer_release(p->stages[i].meta);
-        tn__free(p->stages[i].parameters);
+        tn__stage_free(&p->stages[i]);
     }
-    tn__text_free(&p->head);
-    tn__text_free(&p->text);
+    tn__unit_free(&p->unit);
+    tn__text_free(&p->structure);
     tn__free(p->parameters);
     tn__free(p->pointers);
     tn__free(p->steps);

@@ -14,7 +14,7 @@ int tn__parameter(tn__plan *p, int64_t v)
         const int capacity = p->parameters_capacity ? p->parameters_capacity * 2 : 32;
         int64_t *grown = tn__realloc(p->parameters, (size_t)capacity * sizeof *grown);
         if (!grown) {
-            p->text.failed = true;
+            p->parameters_lost = true;
             return 0;
         }
         p->parameters = grown;

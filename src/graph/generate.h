@@ -71,11 +71,12 @@ int tn__parameter(tn__plan *plan, int64_t v);
 /* The furthest place that the plan's inputs and outputs reach, and how far 32-bit indices do. */
 int64_t tn__plan_reach(const tn__plan *plan);
 enum { TN__LARGEST_INDEX = INT32_MAX - (1 << 20) };
-/* Assembles the program around a kernel file and gets the kernel. Frees the generator's texts. */
+/* Makes the plan's unit: the texts around a kernel file, and its kernel, plan->unit.kernel[0] when it is launched. Frees the generator's
+ * texts. */
 tn_status tn__generator_finish(tn__generator *g, const char *file, const char *kernel);
 void tn__generator_free(tn__generator *g);
-/* Another kernel of the program that finish made. NULL with an error. */
-tn__kernel *tn__plan_kernel(const tn__plan *plan, const char *file, const char *kernel);
+/* Another kernel of the file that the launch will use: the next of plan->unit.kernel. */
+void tn__plan_launches(tn__plan *plan, const char *kernel);
 
 /* Arguments for PARAMS; returns how many. */
 #define TN__ARGUMENTS 160
@@ -93,8 +94,6 @@ void tn__argument_int(tn__argument *arguments, int *count, int32_t v);
 tn_status tn__launch_items(const tn__plan *plan, tn__kernel *kernel, const tn__argument *arguments, int count, int64_t items);
 /* Items of a work-group for a tree: a power of two up to `most` that the device's kernels were seen to allow. */
 int tn__group_size(const tn__device *device, int most);
-/* True when the plan's kernel allows plan->local; else notes what it allows, and the program must be made again. */
-bool tn__group_fits(tn__plan *plan);
 
 /* Points of all axes with a role. */
 int64_t tn__role_extent(const tn__plan *plan, const tn__role *role, tn__role which);

@@ -7,6 +7,7 @@
 #define TN__PLAN_H
 
 #include "base/text.h"
+#include "graph/forms.h"
 #include "graph/node.h"
 
 #define TN__PLAN_INPUTS 96
@@ -58,9 +59,20 @@ typedef struct tn__plan_output {
     int64_t base;      /* element of bytes where the value begins */
 } tn__plan_output;
 
+enum { TN__UNIT_KERNELS = 4 };
+
+/* What is generated of one program, and which of its kernels will be launched. */
+typedef struct tn__unit {
+    const char *file, *names[TN__UNIT_KERNELS];
+    int count;
+    tn__text head, text;          /* before and behind the macro files */
+    bool draws, reports, looks;   /* random numbers; the device's error word; lookups */
+    tn__kernel *kernel[TN__UNIT_KERNELS]; /* made by tn__plans_build */
+} tn__unit;
+
 /* A kernel that a structured operation launches before its main one (packing), with the parameters of its text. */
 typedef struct tn__stage {
-    tn__kernel *kernel;
+    tn__unit unit;
     int64_t *parameters;
     int parameters_count;
     tn__buffer *meta;
@@ -93,21 +105,24 @@ struct tn__plan {
     int width; /* lanes */
     bool deep;
     bool wide_index;     /* 64-bit */
-    tn__text head, text; /* what is generated before and behind the macro files */
     bool draws, looks;   /* random numbers; lookups */
     bool reports;        /* to the device's error word */
     int64_t *parameters; /* places, strides, extents in the order of the text */
     int parameters_count, parameters_capacity;
+    bool parameters_lost;      /* there was no memory for them */
     bool parameters_in_buffer; /* too many for arguments */
     int16_t input_place[TN__PLAN_INPUTS], output_place[TN__PLAN_OUTPUTS]; /* 1 + the parameter that says where it begins; 0: none */
     bool exact_places;         /* some place is not in one parameter alone */
     const tn__recipe *recipe;  /* how it was made, when not by generating (recipe.h) */
-    tn__kernel *kernel;
+    tn__text structure;        /* else what a recipe of it is found by */
+    tn__unit unit;
     int local;        /* items of a work-group the program was made for */
     uint64_t global;  /* items of the launch, where generate chose them */
     tn__buffer *meta; /* the parameters, when in a buffer */
     tn__stage stages[2];
     tn__buffer *scratch[2]; /* of the structured operation, allocated by its generate */
+    tn__form *form;         /* what scratch[1] holds, or will after the launch, for the next ones too; NULL: for this one only */
+    bool form_ready;
     struct tn__pointers *pointers; /* with segments: what the inputs of all point to (segments.c) */
     tn__plan *next_segment; /* the same expression over other values, in the same launch (segments.c) */
     tn__plan *next;         /* in launch order */
@@ -134,5 +149,7 @@ typedef struct tn__request {
 /* A plan for it, with what it fuses. NULL with an error. Under the graph lock. */
 tn__plan *tn__plan_new(const tn__request *request);
 void tn__plan_free(tn__plan *plan);
+void tn__unit_free(tn__unit *unit);
+void tn__stage_free(tn__stage *stage);
 
 #endif

@@ -1,9 +1,6 @@
-/* The program around the macros: index width, parameters, the files, the kernel; and the arguments of its launch. */
+/* The program around the macros: index width, parameters; and the arguments of its launch. */
 #include "graph/generate.h"
 #include "base/alloc.h"
-#include "base/settings.h"
-#include "graph/graph.h"
-#include "graph/recipe.h"
 #include <string.h>
 
 static bool is_wide(tn_dtype d)
@@ -77,6 +74,7 @@ void tn__generator_start(tn__generator *g, tn__plan *p, const tn__role *role, in
     memcpy(g->role, role, (size_t)p->rank * sizeof role[0]);
     p->width = width;
     p->parameters_count = 0;
+    p->parameters_lost = false;
     memset(p->input_place, 0, sizeof p->input_place);
     memset(p->output_place, 0, sizeof p->output_place);
     int64_t points = 1;
@@ -113,80 +111,33 @@ static void put_parameters(tn__generator *g, tn__text *t)
     for (int e = 0; p->parameters_in_buffer && e < p->parameters_count; e++) tn__text_add(t, "#define e%d ((IDX)meta[%d])\n", e, e);
 }
 
-static tn_status put_file(tn__text *t, const char *name)
-{
-    size_t length = 0;
-    const char *text = tn__kernel_source(name, &length);
-    if (!text) return tn_last_status();
-    tn__text_put(t, text, length);
-    return TN_OK;
-}
-
-/* The whole program: what the plan defines, the macro files, what the plan generated, the kernel's file. */
-static tn__kernel *build_kernel(const tn__plan *p, const tn__text *head, const tn__text *text, const char *file,
-                                const char *kernel)
-{
-    tn__text t = {0};
-    tn__kernel *built = NULL;
-    tn__text_puts(&t, head->data);
-    tn_status status = put_file(&t, "scalar.cl");
-    if (status == TN_OK) status = put_file(&t, "convert.cl");
-    if (status == TN_OK && p->draws) status = put_file(&t, "random.cl");
-    if (status == TN_OK && p->reports) status = put_file(&t, "fault.cl");
-    if (status == TN_OK && p->looks) status = put_file(&t, "lookup.cl");
-    tn__text_puts(&t, text->data);
-    if (status == TN_OK) status = put_file(&t, file);
-    if (status == TN_OK && t.failed)
-        (void)tn__fail(TN_MEMORY, "no memory for the text of a kernel");
-    else if (status == TN_OK)
-        built = tn__kernel_get(p->device, t.data, t.length, kernel);
-    tn__text_free(&t);
-    return built;
-}
-
-/* Kernels are found by what their plans generated; the full text is put together for new ones only. */
-tn__kernel *tn__plan_kernel(const tn__plan *p, const char *file, const char *kernel)
-{
-    tn__text key = {0};
-    const tn__text *head = &p->head, *text = &p->text;
-    if (p->recipe) tn__recipe_texts(p->recipe, &head, &text);
-    tn__text_add(&key, "%s %s %llu\n", file, kernel, (unsigned long long)tn__settings_version());
-    tn__text_put(&key, head->data, head->length);
-    tn__text_put(&key, text->data, text->length);
-    tn__kernel *k = key.failed ? NULL : tn__graph_kernel(p->device, key.data, key.length);
-    if (!k) {
-        k = build_kernel(p, head, text, file, kernel);
-        if (k && !key.failed) tn__graph_remember(p->device, key.data, key.length, k);
-    }
-    tn__text_free(&key);
-    return k;
-}
-
 tn_status tn__generator_finish(tn__generator *g, const char *file, const char *kernel)
 {
     tn__plan *p = g->plan;
-    tn__text parameters = g->parameters, *t = &p->head;
+    tn__text parameters = g->parameters, *t = &p->unit.head, *text = &p->unit.text;
     static const char *const uses[] = {"USES_f16",   "USES_bf16",   "USES_DOUBLE", "USES_ODD_m",
                                        "USES_ODD_d", "USES_FMOD_f", "USES_FMOD_d"};
     g->parameters = (tn__text){0};
     if (!parameters.data) put_parameters(g, &parameters);
-    tn__text_free(t);
+    tn__unit_free(&p->unit);
     tn__text_add(t, "#define W %d\n#define DEEP %d\n#define IDX %s\n", p->width, p->deep, p->wide_index ? "long" : "int");
     for (int u = 0; u < 7; u++)
         if (g->uses & (1u << u)) tn__text_add(t, "#define %s\n", uses[u]);
     if (g->defines.data) tn__text_puts(t, g->defines.data);
     p->draws = (g->uses & TN__USES_RANDOM) != 0;
-    tn__text_free(&p->text);
-    if (g->functions.data) tn__text_puts(&p->text, g->functions.data);
-    tn__text_puts(&p->text, parameters.data ? parameters.data : "");
-    if (g->macros.data) tn__text_puts(&p->text, g->macros.data);
-    const bool failed = t->failed || p->text.failed || parameters.failed || g->macros.failed || g->functions.failed ||
-                        g->defines.failed;
+    p->unit.file = file;
+    p->unit.draws = p->draws;
+    p->unit.reports = p->reports;
+    p->unit.looks = p->looks;
+    tn__plan_launches(p, kernel);
+    if (g->functions.data) tn__text_puts(text, g->functions.data);
+    tn__text_puts(text, parameters.data ? parameters.data : "");
+    if (g->macros.data) tn__text_puts(text, g->macros.data);
+    const bool failed = p->parameters_lost || t->failed || text->failed || parameters.failed || g->macros.failed ||
+                        g->functions.failed || g->defines.failed;
     tn__text_free(&parameters);
     tn__generator_free(g);
     if (failed) return tn__fail(TN_MEMORY, "no memory for the text of a kernel");
-    p->kernel = tn__plan_kernel(p, file, kernel);
-    if (!p->kernel) return tn_last_status();
     if (!p->parameters_in_buffer) return TN_OK;
     const uint64_t bytes = (uint64_t)p->parameters_count * 8;
     if (!p->meta && !(p->meta = tn__buffer_new(p->device, bytes))) return tn_last_status();
@@ -255,20 +206,17 @@ int tn__group_size(const tn__device *device, int most)
     return size;
 }
 
-bool tn__group_fits(tn__plan *p)
+void tn__plan_launches(tn__plan *p, const char *kernel)
 {
-    const size_t allowed = tn__kernel_max_group(p->kernel);
-    if ((size_t)p->local <= allowed || p->local == 1) return true;
-    atomic_store(&p->device->group_bound, (int)allowed);
-    return false;
+    p->unit.names[p->unit.count++] = kernel;
 }
 
 void tn__plan_save_stage(tn__plan *p, int i)
 {
     tn__stage *stage = &p->stages[i];
-    tn__free(stage->parameters);
-    tn__buffer_release(stage->meta);
-    *stage = (tn__stage){p->kernel, p->parameters, p->parameters_count, p->meta};
+    tn__stage_free(stage);
+    *stage = (tn__stage){p->unit, p->parameters, p->parameters_count, p->meta};
+    p->unit = (tn__unit){0};
     p->parameters = NULL;
     p->parameters_count = p->parameters_capacity = 0;
     p->meta = NULL;

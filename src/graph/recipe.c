@@ -19,8 +19,7 @@ struct tn__recipe {
     bool exact; /* no other places will do; else these parameters hold them: */
     int *place_parameter;
     uint64_t scratch[2]; /* bytes */
-    tn__text head, text;
-    tn__recipe *older; /* for other places */
+    tn__recipe *older;   /* for other places */
 };
 
 /* ---- the key ---- */
@@ -54,7 +53,7 @@ static void put_plan(tn__text *t, const tn__plan *p)
         const tn__node *node = p->anchor;
         tn__text_put(t, (const char *)&node->op, sizeof node->op);
         tn__text_put(t, (const char *)&node->a, sizeof node->a);
-        put_int(t, node->dtype);
+        put_int(t, (int64_t)node->dtype | (int64_t)(p->form != NULL) << 8);
         for (int i = 0; i < node->inputs; i++) {
             put_window(t, p, &p->operand[i]);
             put_int(t, node->in[i].value != NULL);
@@ -113,20 +112,12 @@ static void list_places(const tn__plan *head, int64_t *places)
 
 /* ---- keeping ---- */
 
-static void free_stage(tn__stage *s)
-{
-    tn__free(s->parameters);
-    tn__buffer_release(s->meta);
-}
-
 static void free_one(tn__recipe *r)
 {
-    free_stage(&r->own);
-    for (int i = 0; i < 2; i++) free_stage(&r->stage[i]);
+    tn__stage_free(&r->own);
+    for (int i = 0; i < 2; i++) tn__stage_free(&r->stage[i]);
     tn__free(r->places);
     tn__free(r->place_parameter);
-    tn__text_free(&r->head);
-    tn__text_free(&r->text);
     tn__free(r);
 }
 
@@ -146,21 +137,22 @@ void tn__recipes_free(tn__map *recipes)
     tn__map_free(recipes);
 }
 
+/* Without the texts: a recipe has the kernels. */
+static tn__unit unit_of(const tn__unit *from)
+{
+    tn__unit unit = {.count = from->count};
+    memcpy(unit.kernel, from->kernel, sizeof unit.kernel);
+    return unit;
+}
+
 static bool copy_stage(tn__stage *to, const tn__stage *from, void *(*alloc)(size_t bytes))
 {
-    if (!from->kernel) return true;
+    if (from->unit.count == 0) return true;
     int64_t *parameters = alloc((size_t)(from->parameters_count + 1) * sizeof *parameters);
     if (!parameters) return false;
     if (from->parameters_count > 0) memcpy(parameters, from->parameters, (size_t)from->parameters_count * sizeof *parameters);
-    *to = (tn__stage){from->kernel, parameters, from->parameters_count, from->meta ? tn__buffer_retain(from->meta) : NULL};
+    *to = (tn__stage){unit_of(&from->unit), parameters, from->parameters_count, from->meta ? tn__buffer_retain(from->meta) : NULL};
     return true;
-}
-
-static bool copy_texts(tn__recipe *r, const tn__plan *p)
-{
-    tn__text_put(&r->head, p->head.data, p->head.length);
-    tn__text_put(&r->text, p->text.data, p->text.length);
-    return !r->head.failed && !r->text.failed;
 }
 
 static tn__recipe *recipe_of(const tn__plan *p)
@@ -176,13 +168,13 @@ static tn__recipe *recipe_of(const tn__plan *p)
                       .reports = p->reports,
                       .places_count = n,
                       .exact = p->exact_places || p->next_segment || p->meta};
-    const tn__stage own = {p->kernel, p->parameters, p->parameters_count, p->meta};
+    const tn__stage own = {unit_of(&p->unit), p->parameters, p->parameters_count, p->meta};
     r->places = tn__alloc_quiet((size_t)(n + 1) * sizeof *r->places);
     r->place_parameter = tn__alloc_quiet((size_t)(n + 1) * sizeof *r->place_parameter);
-    bool whole = r->places && r->place_parameter && copy_stage(&r->own, &own, tn__alloc_quiet) && copy_texts(r, p);
+    bool whole = r->places && r->place_parameter && copy_stage(&r->own, &own, tn__alloc_quiet);
     for (int i = 0; i < 2 && whole; i++) {
         r->scratch[i] = p->scratch[i] ? p->scratch[i]->bytes : 0;
-        r->exact = r->exact || p->stages[i].kernel;
+        r->exact = r->exact || p->stages[i].unit.count > 0;
         whole = copy_stage(&r->stage[i], &p->stages[i], tn__alloc_quiet);
     }
     if (whole) {
@@ -195,8 +187,11 @@ static tn__recipe *recipe_of(const tn__plan *p)
     return NULL;
 }
 
-static void remember(tn__graph *graph, const tn__text *key, const tn__plan *p)
+void tn__plan_remember(tn__plan *p)
 {
+    tn__graph *graph = p->device->graph;
+    const tn__text *key = &p->structure;
+    if (p->recipe || key->failed || key->length == 0) return;
     if (!graph->recipes) graph->recipes = tn__map_new();
     tn__recipe *older = graph->recipes ? tn__map_get(graph->recipes, key->data, key->length) : NULL;
     int alike = 0;
@@ -229,7 +224,7 @@ static tn_status use(const tn__recipe *r, const int64_t *places, tn__plan *p)
     tn__stage own = {0};
     bool whole = copy_stage(&own, &r->own, tn__alloc);
     for (int i = 0; i < 2; i++) whole = whole && copy_stage(&p->stages[i], &r->stage[i], tn__alloc);
-    p->kernel = own.kernel;
+    p->unit = own.unit;
     p->parameters = own.parameters;
     p->parameters_count = p->parameters_capacity = own.parameters_count;
     p->meta = own.meta;
@@ -246,7 +241,7 @@ static tn_status use(const tn__recipe *r, const int64_t *places, tn__plan *p)
     return take_scratch(p, r);
 }
 
-static tn_status generate(tn__plan *p)
+tn_status tn__plan_generate(tn__plan *p)
 {
     return p->anchor ? p->anchor->op->generate(p) : p->next_segment ? tn__segments_generate(p) : tn__elementwise_generate(p);
 }
@@ -265,17 +260,13 @@ static tn_status use_one(const tn__recipe *r, tn__plan *p)
 
 tn_status tn__plan_prepare(tn__plan *p)
 {
-    tn__graph *graph = p->device->graph;
-    tn__text key = {0};
-    tn_status status = describe(p, &key);
-    const tn__recipe *r = graph->recipes && !key.failed ? tn__map_get(graph->recipes, key.data, key.length) : NULL;
-    if (status == TN_OK && r) status = use_one(r, p);
-    if (status == TN_OK && !p->recipe) {
-        status = generate(p);
-        if (status == TN_OK && !key.failed) remember(graph, &key, p);
-    }
-    tn__text_free(&key);
-    return status;
+    const tn__graph *graph = p->device->graph;
+    tn__text *key = &p->structure;
+    if (p->anchor && p->anchor->op->derive) p->anchor->op->derive(p);
+    TN__TRY(describe(p, key));
+    const tn__recipe *r = graph->recipes && !key->failed ? tn__map_get(graph->recipes, key->data, key->length) : NULL;
+    if (r) TN__TRY(use_one(r, p));
+    return p->recipe ? TN_OK : tn__plan_generate(p);
 }
 
 void tn__recipes_trim(tn__device *device)
@@ -284,10 +275,4 @@ void tn__recipes_trim(tn__device *device)
     if (!graph->recipes || tn__map_count(graph->recipes) < MOST_RECIPES) return;
     tn__recipes_free(graph->recipes);
     graph->recipes = NULL;
-}
-
-void tn__recipe_texts(const tn__recipe *r, const tn__text **head, const tn__text **text)
-{
-    *head = &r->head;
-    *text = &r->text;
 }

@@ -1,6 +1,7 @@
 /* Running: which pending values get kernels of their own, in what order, and what is stored. */
 #include "graph/run.h"
 #include "base/alloc.h"
+#include "graph/build.h"
 #include "graph/generate.h"
 #include "graph/graph.h"
 #include "graph/move.h"
@@ -406,9 +407,8 @@ static tn_status allocate_outputs(run *r)
 static tn_status generate_all(run *r)
 {
     tn__recipes_trim(r->device);
-    for (tn__plan *p = r->first; p; p = p->next)
-        TN__TRY(tn__plan_prepare(p));
-    return TN_OK;
+    for (tn__plan *p = r->first; p; p = p->next) TN__TRY(tn__plan_prepare(p));
+    return tn__plans_build(r->first);
 }
 
 /* The values a launched plan computed get their bytes; values it only passed through count the run. */

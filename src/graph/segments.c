@@ -340,10 +340,11 @@ tn_status tn__segments_launch(tn__plan *head)
     tn__argument_index(head, a, &count, run);
     tn__argument_index(head, a, &count, units);
     tn__argument_index(head, a, &count, per);
-    if (head->deep) return tn__launch(head->kernel, a, count, (uint64_t)((units + per - 1) / per), 1);
-    uint64_t local = tn__kernel_max_group(head->kernel) < WIDE_LOCAL ? tn__kernel_max_group(head->kernel) : WIDE_LOCAL;
+    if (head->deep) return tn__launch(head->unit.kernel[0], a, count, (uint64_t)((units + per - 1) / per), 1);
+    uint64_t local = tn__kernel_max_group(head->unit.kernel[0]) < WIDE_LOCAL ? tn__kernel_max_group(head->unit.kernel[0])
+                                                                             : WIDE_LOCAL;
     uint64_t groups = ((uint64_t)units + local - 1) / local;
     const uint64_t bound = (uint64_t)head->device->compute_units * WIDE_GROUPS_PER_UNIT;
     if (groups > bound) groups = bound;
-    return tn__launch(head->kernel, a, count, groups * local, local);
+    return tn__launch(head->unit.kernel[0], a, count, groups * local, local);
 }

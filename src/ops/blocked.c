@@ -44,6 +44,7 @@ void tn__blocked_operand(tn__node *node, int i, tn_tensor *x, int columns)
 
 /* ---- OpenCL ---- */
 
+enum { KERNEL_BLOCK, KERNEL_TAKE, KERNEL_UPDATE }; /* of a plan's unit */
 enum { BATCH, ROWS, COLUMNS, INNER }; /* groups of the domain's axes */
 
 void tn__blocked_arrange(tn__plan *p)
@@ -108,7 +109,7 @@ static void put_triangle(tn__generator *g)
     tn__text_puts(&g->macros, "#define TRIANGLE(i, k) PLAIN_0(a0 + (i) * a_rs + (k) * a_cs)\n");
 }
 
-static tn_status generate_once(tn__plan *p)
+tn_status tn__blocked_generate(tn__plan *p)
 {
     const int form = p->anchor->a.blocked.form;
     const tn_dtype dtype = p->anchor->dtype;
@@ -126,22 +127,17 @@ static tn_status generate_once(tn__plan *p)
     p->reports = p->reports || !s.solves;
     if (s.solves) put_triangle(&g);
     put_operand(&g, s.solves ? 1 : 0);
-    return tn__generator_finish(&g, "blocked.cl", "block");
-}
-
-tn_status tn__blocked_generate(tn__plan *p)
-{
-    do TN__TRY(generate_once(p));
-    while (!tn__group_fits(p));
+    TN__TRY(tn__generator_finish(&g, "blocked.cl", "block"));
+    tn__plan_launches(p, "take");
+    if (s.n > s.block) tn__plan_launches(p, "update");
     return TN_OK;
 }
 
 /* One of the kernels over so many units, of which each takes an item (or group) so many rounds; block from column j0 on. */
-static tn_status launch_one(tn__plan *p, const shape *s, const char *name, int64_t j0, int64_t units, int64_t rounds)
+static tn_status launch_one(tn__plan *p, const shape *s, int which, int64_t j0, int64_t units, int64_t rounds)
 {
     tn__argument a[TN__ARGUMENTS];
-    tn__kernel *kernel = tn__plan_kernel(p, "blocked.cl", name);
-    if (!kernel) return tn_last_status();
+    tn__kernel *kernel = p->unit.kernel[which];
     int count = tn__plan_arguments(p, a);
     const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT;
     int64_t per = p->deep ? (units + items - 1) / items : 1;
@@ -149,7 +145,7 @@ static tn_status launch_one(tn__plan *p, const shape *s, const char *name, int64
     const int64_t numbers[] = {s->n, s->columns, s->pitch, s->a_rs, s->a_cs, j0, units, per, p->anchor->a.blocked.fault};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) tn__argument_index(p, a, &count, numbers[i]);
     const int64_t global = (units + per - 1) / per;
-    if (kernel != p->kernel || s->solves) return tn__launch_items(p, kernel, a, count, global);
+    if (which != KERNEL_BLOCK || s->solves) return tn__launch_items(p, kernel, a, count, global);
     return tn__launch(kernel, a, count, (uint64_t)global * (uint64_t)p->local, (uint64_t)p->local);
 }
 
@@ -158,13 +154,13 @@ tn_status tn__blocked_launch(tn__plan *p)
     shape s;
     choose_shape(p, &s);
     const int64_t vectors = (s.columns + p->width - 1) / p->width;
-    TN__TRY(launch_one(p, &s, "take", 0, s.matrices * s.n * vectors, 1));
+    TN__TRY(launch_one(p, &s, KERNEL_TAKE, 0, s.matrices * s.n * vectors, 1));
     for (int64_t j0 = 0; j0 < s.n; j0 += s.block) {
         const int64_t j1 = j0 + s.block, segments = (s.n - j1 + SEGMENT - 1) / SEGMENT;
-        TN__TRY(launch_one(p, &s, "block", j0, s.solves ? s.matrices * vectors : s.matrices, s.rounds));
+        TN__TRY(launch_one(p, &s, KERNEL_BLOCK, j0, s.solves ? s.matrices * vectors : s.matrices, s.rounds));
         if (j1 >= s.n) break;
         const int64_t across = s.solves ? vectors : (s.columns - j1 + p->width - 1) / p->width;
-        TN__TRY(launch_one(p, &s, "update", j0, s.matrices * segments * across, SEGMENT * s.block));
+        TN__TRY(launch_one(p, &s, KERNEL_UPDATE, j0, s.matrices * segments * across, SEGMENT * s.block));
     }
     return TN_OK;
 }

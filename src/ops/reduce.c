@@ -114,7 +114,7 @@ tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__com
     return TN_OK;
 }
 
-static tn_status generate_once(tn__plan *p)
+static tn_status generate_reduce(tn__plan *p)
 {
     const tn__node *node = p->anchor;
     const tn__reduction *row = node->a.reduce.row;
@@ -150,20 +150,13 @@ static tn_status generate_once(tn__plan *p)
         tn__generator_free(&g);
         return tn_last_status();
     }
-    return tn__generator_finish(&g, "reduce.cl", "reduce");
-}
-
-static tn_status generate_reduce(tn__plan *p)
-{
-    do TN__TRY(generate_once(p));
-    while (!tn__group_fits(p));
+    TN__TRY(tn__generator_finish(&g, "reduce.cl", "reduce"));
+    if (l.segments > 1) tn__plan_launches(p, "reduce_finish");
     return TN_OK;
 }
 
 static tn_status launch_finish(tn__plan *p, const layout *l, tn__argument *a, int count)
 {
-    tn__kernel *kernel = tn__plan_kernel(p, "reduce.cl", "reduce_finish");
-    if (!kernel) return tn_last_status();
     const int64_t vectors = ceil_div(l->column_count, p->width);
     const int64_t units = l->columns ? l->outputs / l->column_count * vectors : l->outputs;
     tn__argument_index(p, a, &count, l->outputs);
@@ -171,7 +164,7 @@ static tn_status launch_finish(tn__plan *p, const layout *l, tn__argument *a, in
     tn__argument_index(p, a, &count, units);
     tn__argument_index(p, a, &count, l->column_count);
     for (int i = 0; i < 2; i++) a[count++] = (tn__argument){.buffer = p->scratch[i]};
-    return tn__launch(kernel, a, count, (uint64_t)(units < 1024 ? units : 1024), 1);
+    return tn__launch(p->unit.kernel[1], a, count, (uint64_t)(units < 1024 ? units : 1024), 1);
 }
 
 static tn_status launch_reduce(tn__plan *p)
@@ -197,7 +190,7 @@ static tn_status launch_reduce(tn__plan *p)
     if (l.columns) tn__argument_index(p, a, &count, l.column_count);
     if (l.columns) tn__argument_index(p, a, &count, l.block);
     for (int i = 0; i < 2; i++) a[count++] = (tn__argument){.buffer = p->scratch[i]};
-    TN__TRY(l.tree ? tn__launch(p->kernel, a, count, groups * local, local) : tn__launch_items(p, p->kernel, a, count, global));
+    TN__TRY(l.tree ? tn__launch(p->unit.kernel[0], a, count, groups * local, local) : tn__launch_items(p, p->unit.kernel[0], a, count, global));
     return l.segments > 1 ? launch_finish(p, &l, a, generated) : TN_OK;
 }
 

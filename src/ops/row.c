@@ -242,7 +242,7 @@ static void put_sections(tn__generator *g)
     tn__text_free(&outer);
 }
 
-static tn_status generate_once(tn__plan *p)
+static tn_status generate(tn__plan *p)
 {
     const tn__node *node = p->anchor;
     const tn__compute c = tn__dtypes[node->dtype].compute;
@@ -266,13 +266,6 @@ static tn_status generate_once(tn__plan *p)
     return tn__generator_finish(&g, "row.cl", "row");
 }
 
-static tn_status generate(tn__plan *p)
-{
-    do TN__TRY(generate_once(p));
-    while (!tn__group_fits(p));
-    return TN_OK;
-}
-
 static tn_status launch(tn__plan *p)
 {
     tn__argument a[TN__ARGUMENTS];
@@ -284,7 +277,7 @@ static tn_status launch(tn__plan *p)
     tn__argument_index(p, a, &count, s.per);
     tn__argument_index(p, a, &count, s.padded);
     a[count++] = (tn__argument){.buffer = p->scratch[0]};
-    return tn__launch(p->kernel, a, count, (uint64_t)s.items * (uint64_t)p->local, (uint64_t)p->local);
+    return tn__launch(p->unit.kernel[0], a, count, (uint64_t)s.items * (uint64_t)p->local, (uint64_t)p->local);
 }
 
 static double cost(const tn__node *node)

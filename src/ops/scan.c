@@ -135,7 +135,11 @@ static tn_status generate(tn__plan *p)
     tn__generate_section(&g, 0);
     tn__generate_section(&g, TN__SECTION_END);
     tn__text_add(&g.defines, "#define RESULT ROUND_%s(s)\n", tn_dtype_name(node->dtype));
-    return tn__generator_finish(&g, "scan.cl", "scan");
+    TN__TRY(tn__generator_finish(&g, "scan.cl", "scan"));
+    if (s.segments == 1) return TN_OK;
+    tn__plan_launches(p, "scan_totals");
+    tn__plan_launches(p, "scan_offsets");
+    return TN_OK;
 }
 
 /* One of the kernels over so many units; the buffers come last. */
@@ -164,10 +168,10 @@ static tn_status launch(tn__plan *p)
     shape s;
     choose_shape(p, &s);
     if (s.segments > 1) {
-        TN__TRY(launch_one(p, tn__plan_kernel(p, "scan.cl", "scan_totals"), &s, s.segments, p->scratch[0], NULL));
-        TN__TRY(launch_one(p, tn__plan_kernel(p, "scan.cl", "scan_offsets"), &s, 1, p->scratch[0], p->scratch[1]));
+        TN__TRY(launch_one(p, p->unit.kernel[1], &s, s.segments, p->scratch[0], NULL));
+        TN__TRY(launch_one(p, p->unit.kernel[2], &s, 1, p->scratch[0], p->scratch[1]));
     }
-    return launch_one(p, p->kernel, &s, s.segments, p->scratch[1], NULL);
+    return launch_one(p, p->unit.kernel[0], &s, s.segments, p->scratch[1], NULL);
 }
 
 static double cost(const tn__node *node)

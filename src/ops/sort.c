@@ -71,7 +71,9 @@ static tn_status generate(tn__plan *p)
     tn__generate_section(&g, TN__SECTION_END);
     tn__text_add(&g.defines, "#define LETTER %c\n#define PAIRS %d\n#define BLOCK %d\n#define TILE %d\n#define SPAN %d\n",
                  tn__letters[c], s.pairs, BLOCK, (int)s.tile, (int)s.span);
-    return tn__generator_finish(&g, "sort.cl", "sort");
+    TN__TRY(tn__generator_finish(&g, "sort.cl", "sort"));
+    if (s.n > s.tile) tn__plan_launches(p, "sort_merge");
+    return TN_OK;
 }
 
 /* One kernel over units of so many elements, with arguments of its own behind the shape. */
@@ -95,7 +97,7 @@ static tn_status launch(tn__plan *p)
     choose_shape(p, &s);
     const uint64_t flip = !p->anchor->a.along.descending ? 0 : s.pairs ? UINT64_MAX : (uint64_t)UINT32_MAX << 32;
     const tn__argument tiles[] = {{.size = 8, .value.u64 = flip}, {.buffer = p->scratch[0]}};
-    TN__TRY(launch_one(p, p->kernel, &s, s.tile, tiles, 2));
+    TN__TRY(launch_one(p, p->unit.kernel[0], &s, s.tile, tiles, 2));
     int turn = 0;
     for (int64_t run = s.tile; run < s.n; run *= 2, turn = !turn) {
         tn__argument merges[3];
@@ -103,7 +105,7 @@ static tn_status launch(tn__plan *p)
         tn__argument_index(p, merges, &count, run);
         merges[1] = (tn__argument){.buffer = p->scratch[turn]};
         merges[2] = (tn__argument){.buffer = p->scratch[!turn]};
-        TN__TRY(launch_one(p, tn__plan_kernel(p, "sort.cl", "sort_merge"), &s, s.span, merges, 3));
+        TN__TRY(launch_one(p, p->unit.kernel[1], &s, s.span, merges, 3));
     }
     return TN_OK;
 }

@@ -65,6 +65,8 @@ const tn__backend tn__backend_opencl = {
     .read = tn__cl_read,
     .finish = tn__cl_finish,
     .kernel_get = tn__cl_kernel_get,
+    .kernels_prepare = tn__cl_kernels_prepare,
     .kernel_max_group = tn__cl_kernel_max_group,
+    .kernel_spare = tn__cl_kernel_spare,
     .launch = tn__cl_launch,
 };

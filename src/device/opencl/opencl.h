@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "device/backend.h"
 #include "device/opencl/cl.h"
 
@@ -32,25 +33,44 @@ typedef struct tn__cl_device {
     atomic_uint unflushed; /* launches */
     _Atomic(const char *) last_kernel;
     tn__mutex programs_lock;
-    tn__map *programs; /* by hash of the text */
+    tn__map *units; /* by hash of the text */
+    tn__cl_program *programs;
 } tn__cl_device;
 
-/* The program of one text. Its lock is held while it is built, so that others wait for it. */
-struct tn__cl_program {
-    tn__mutex lock;
+/* Tells texts apart. */
+typedef struct tn__cl_id {
     tn__hash128 hash;
-    size_t length; /* of the text */
+    size_t length;
+} tn__cl_id;
+
+/* Of one text, or of several joined. */
+struct tn__cl_program {
     cl_program program;
-    struct tn__cl_kernel *kernels;
-    atomic_bool save;      /* its binary goes to the disk cache after the first launch */
-    tn__file_lock *claim;  /* until then other processes wait for it rather than build it, too */
+    tn__cl_id id;
+    bool joined, in_use;
+    struct tn__cl_unit *units; /* when it was built here */
+    atomic_int awaited;        /* kernels, or units without any, that were not launched yet */
+    atomic_bool save;          /* its binary goes to the disk cache after that */
+    tn__file_lock *claim;      /* until then other processes wait for it rather than build it, too */
+    tn__cl_program *next;
 };
+
+/* A text, and the program that holds it. */
+typedef struct tn__cl_unit {
+    tn__cl_id id;
+    tn__cl_program *program;
+    struct tn__cl_kernel *kernels;
+    struct tn__cl_unit *sibling; /* in the same program */
+} tn__cl_unit;
+
+enum { TN__CL_SUFFIX = 18 }; /* bytes of what tells the names of joined texts apart */
 
 typedef struct tn__cl_kernel {
     tn__kernel base;
     tn__cl_program *program;
     cl_kernel kernel;
     size_t max_group;
+    atomic_bool launched;
     tn__mutex lock; /* from the first set argument to the enqueue */
     struct tn__cl_kernel *next;
     char name[];
@@ -76,17 +96,21 @@ tn_status tn__cl_finish(tn__device *device);
 
 /* program.c */
 tn__kernel *tn__cl_kernel_get(tn__device *device, const char *text, size_t length, const char *name);
+void tn__cl_kernels_prepare(tn__device *device, const tn__program_text *texts, int count);
 void tn__cl_programs_free(tn__device *device, bool usable);
+/* join.c: appends a text whose file-scope names end in suffix, and whose macros end with it. False when it cannot be done. */
+bool tn__cl_join(tn__text *program, const char *text, size_t length, const char *suffix);
 /* build.c: from source; NULL with a COMPILE error. */
 cl_program tn__cl_build(tn__device *device, const char *text, size_t length, const char *name);
-/* binary.c: the disk cache. NULL when it has none that fits. */
-cl_program tn__cl_binary_load(tn__device *device, tn__hash128 hash, size_t length);
+/* binary.c: the disk cache. NULL when it has none that fits; then *joined is the program that holds the text, if one does. */
+cl_program tn__cl_binary_load(tn__device *device, tn__cl_id id, tn__cl_id *joined);
 void tn__cl_binary_save(tn__device *device, const tn__cl_program *program);
 /* The claim to build a program, as tn__file_lock_take; NULL as well where there is no disk cache. */
-tn__file_lock *tn__cl_binary_claim(tn__device *device, const tn__cl_program *program, bool *waited, bool *busy);
+tn__file_lock *tn__cl_binary_claim(tn__device *device, tn__cl_id id, bool *waited, bool *busy);
 
 /* launch.c */
 size_t tn__cl_kernel_max_group(tn__kernel *kernel);
+void tn__cl_kernel_spare(tn__kernel *kernel);
 tn_status tn__cl_launch(tn__kernel *kernel, const tn__argument *arguments, int count, uint64_t global, uint64_t local);
 
 /* probe.c */
