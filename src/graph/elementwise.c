@@ -2,7 +2,7 @@
  * are contiguous along another axis than the outputs. */
 #include "graph/generate.h"
 
-enum { GROUPS_PER_UNIT = 16, LEAST_RUN = 2048, WIDE_LOCAL = 128, WIDE_GROUPS_PER_UNIT = 32, TILED_RUN = 512, LINE = 64 };
+enum { GROUPS_PER_UNIT = 16, LEAST_RUN = 2048, WIDE_LOCAL = 128, WIDE_GROUPS_PER_UNIT = 32, TILED_RUN = 1024, LINE = 64 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {

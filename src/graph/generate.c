@@ -342,11 +342,12 @@ void tn__generate_section(tn__generator *g, int section)
 
 void tn__generate_stream(tn__generator *g)
 {
-    const tn__plan *p = g->plan;
+    const tn__device *device = g->plan->device;
     uint64_t bytes = 0;
-    for (int o = 0; o < p->outputs_count; o++)
-        bytes += (uint64_t)p->outputs[o].value->count * (uint64_t)tn_dtype_size(p->outputs[o].dtype);
-    if (p->deep && p->device->cache_bytes && bytes > p->device->cache_bytes / 2) tn__text_puts(&g->defines, "#define STREAM\n");
+    for (const tn__plan *p = g->plan; p; p = p->next_segment)
+        for (int o = 0; o < p->outputs_count; o++)
+            bytes += (uint64_t)p->outputs[o].value->count * (uint64_t)tn_dtype_size(p->outputs[o].dtype);
+    if (g->plan->deep && device->cache_bytes && bytes > device->cache_bytes / 2) tn__text_puts(&g->defines, "#define STREAM\n");
 }
 
 void tn__generate_places(tn__generator *g, int section)
