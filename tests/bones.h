@@ -40,8 +40,16 @@ static inline void bones_pop(void)
     tn_clear_error();
 }
 
+static inline void bones_push_at_once(void)
+{
+    bones_push();
+    test_at_once(true);
+}
+
 /* Every test runs in a scope of its own: what it makes goes at its end. */
 #define BONES_MAIN(name, ...) TEST_MAIN(name, bones_push, bones_pop, __VA_ARGS__)
+/* The same where it matters when something runs. */
+#define BONES_MAIN_AT_ONCE(name, ...) TEST_MAIN(name, bones_push_at_once, bones_pop, __VA_ARGS__)
 
 static inline tn_device_info bones_info(const char *device)
 {
@@ -51,9 +59,10 @@ static inline tn_device_info bones_info(const char *device)
     return info;
 }
 
-/* Kernels the device under test has started so far. */
+/* Kernels the device under test has started so far; whoever counts them looks at values at once. */
 static inline uint64_t bones_launches(void)
 {
+    test_at_once(true);
     return bones_info(test_device()).launches;
 }
 

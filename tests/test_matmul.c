@@ -460,10 +460,11 @@ static void check_shape(const tn__matmul_case *c)
 {
     const tn__matmul_shape s = tn__matmul_choose(c);
     if (c->deep) { /* the last tiles are moved back, so that one must fit; together they cover the result */
-        const int64_t columns = s.dot ? s.nv : (int64_t)s.nv * s.width;
-        ck_assert_msg(s.mr <= c->m && columns <= c->n, "[%d,%d] has a tile of %d x %d", (int)c->m, (int)c->n, s.mr, (int)columns);
+        const int64_t columns = s.sweep ? s.sweep : s.dot ? s.nv : (int64_t)s.nv * s.width;
+        ck_assert_msg(s.mr <= c->m && (s.sweep ? s.width : columns) <= c->n, "[%d,%d] has a tile of %d x %d", (int)c->m, (int)c->n, s.mr, (int)columns);
         ck_assert_int_ge(s.panels * columns, c->n);
         ck_assert_int_ge(s.chunks * s.tiles * s.mr, c->m);
+        ck_assert_int_le(s.sweep, s.most_columns);
         ck_assert_uint_eq(s.global, (uint64_t)(s.panels * s.chunks * c->batch));
     } else {
         const tn__matmul_tile *t = &s.tile;
