@@ -168,7 +168,7 @@ static void halve(const tuning *t, class *c, double until)
         last += left <= LAST;
         for (int i = 0; i < left; i++) {
             candidate *x = &c->candidates[i];
-            if (now() >= until && c->standard > 0) break;
+            if (now() >= until && c->standard != 0) break; /* the untuned ones are always tried */
             if (!x->out) try_candidate(t, c, x);
             if (i == 0 && c->standard == 0) c->standard = x->out ? -1 : x->seconds;
         }
