@@ -254,7 +254,7 @@ START_TEST(the_deep_profile_takes_its_items_from_the_file)
     NEEDS_OPENCL();
     char line[1024];
     const tn_device_info info = bones_info(test_device());
-    const tn__matmul_case c = {.m = 2048, .n = 2048, .k = 64, .batch = 1, .a_rs = 64, .a_cs = 1, .b_rs = 2048, .b_cs = 1, .element = 4,
+    const tn__matmul_case c = {.m = 512, .n = 512, .k = 2048, .batch = 1, .a_rs = 2048, .a_cs = 1, .b_rs = 512, .b_cs = 1, .element = 4,
                                .device = tn__device_use(test_device()), .deep = true};
     const int untuned = tn__matmul_choose(&c).tiles;
     static const char *const items[] = {"1000", "0", "1 2"};

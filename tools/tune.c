@@ -21,8 +21,8 @@ enum {
     QUICK_CANDIDATES = 8,
     LAST = 4, /* candidates of the last rounds */
     LAST_ROUNDS = 3,
-    TRY_SECONDS = 20, /* a candidate's time limit */
-    LIST_SECONDS = 120,
+    TRY_SECONDS = 20,   /* a candidate's time limit */
+    LIST_SECONDS = 120, /* to list them, and for the untuned parameters, which are in use anyway */
     SECONDS = 300,
     QUICK_SECONDS = 60
 };
@@ -132,7 +132,7 @@ static void try_candidate(const tuning *t, class *c, candidate *x)
     const char *const arguments[] = {"tune", "--child-try", t->device, m, n, k, NULL};
     c->tried += x->seconds == 0;
     if (tn_tuning_write(t->trial, t->device, &c->tuning, x->parameters, 0) == TN_OK)
-        child_run(arguments, TRY_SECONDS, &result);
+        child_run(arguments, strcmp(x->parameters, c->untuned) == 0 ? LIST_SECONDS : TRY_SECONDS, &result);
     else
         snprintf(result.reason, sizeof result.reason, "%.120s", tn_last_error());
     const char *answer = result.output ? result.output : "";
