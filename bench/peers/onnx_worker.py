@@ -50,7 +50,7 @@ def build(operation, arrays):
 
 def prepare(operation, dtype, arrays):
     if dtype != "f32":
-        raise NotImplementedError("only f32 is compared")
+        raise KeyError(dtype)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = int(sys.argv[1])
     model = build(operation, arrays).SerializeToString()
