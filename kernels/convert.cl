@@ -54,6 +54,18 @@ static ushort half_bits1(float v)
 #define VSTORE(p, i, v) CAT(vstore, W)(v, 0, (p) + (i))
 #endif
 
+/* GATHER makes a vector of f(x, y, 0), f(x, y, 1) ...; SPREAD puts a vector's lanes into an array; for up to four lanes. */
+#if W == 1
+#define GATHER(f, x, y) f(x, y, 0)
+#define SPREAD(to, v) (to)[0] = (v)
+#elif W == 2
+#define GATHER(f, x, y) (TW)(f(x, y, 0), f(x, y, 1))
+#define SPREAD(to, v) (to)[0] = (v).s0, (to)[1] = (v).s1
+#elif W == 4
+#define GATHER(f, x, y) (TW)(f(x, y, 0), f(x, y, 1), f(x, y, 2), f(x, y, 3))
+#define SPREAD(to, v) (to)[0] = (v).s0, (to)[1] = (v).s1, (to)[2] = (v).s2, (to)[3] = (v).s3
+#endif
+
 #define P_f16 ushort
 #define P_bf16 ushort
 #define P_f32 float

@@ -9,8 +9,11 @@
  *
  * No local memory, no barriers, work-groups of one item. An edge has no masks: the last tile of a row or column is
  * moved back to end at the border, so M >= MR and N >= NR must hold, two items may store the same values, and STORE
- * may not read what it overwrites. The same file, built with PACK, holds the kernel that copies an operand into
- * panels; built with DOT, the form for a B whose columns lie contiguous, where the lanes run along k:
+ * may not read what it overwrites. Places along k are `long`: a compiler then keeps a pointer for each row, where a
+ * sum of `int` costs an instruction more for each element.
+ * The same file, built with PACK, holds the kernel that copies an operand into panels; built with DOT, the form for a B
+ * whose columns lie contiguous, where the lanes run along k; with SWEEP, the form for one row of A, where B is read in
+ * the order of its rows, eight of them at once, for SWEEP columns an item:
  *
  *   B packed  [panel p][k][NR], element (k, j) of panel p is B[k, min(p*NR, N-NR) + j]
  *   A packed  [tile t][k][MR],  element (k, i) of tile t  is A[min(t*MR, M-MR) + i, k]
@@ -28,6 +31,9 @@
 #endif
 #ifndef DOT
 #define DOT 0           /* lanes along k: needs A_UNIT and B_COL, no packing; NR is NV then */
+#endif
+#ifndef SWEEP
+#define SWEEP 0         /* most columns of an item, a multiple of W: needs M 1 and B_UNIT, no packing */
 #endif
 #ifndef PACK
 #define PACK 0          /* build matmul_pack instead of matmul */
@@ -48,10 +54,12 @@
 #define READ_LANES(p) JOIN(vload, W)(0, p)
 #define WRITE_LANES(v, p) JOIN(vstore, W)(v, 0, p)
 #endif
+#ifndef NR              /* columns of a panel; given for packing alone */
 #if DOT
 #define NR NV
 #else
 #define NR (NV * W)
+#endif
 #endif
 
 #define ITEM                                                                                                   \
@@ -59,7 +67,7 @@
 
 #if PACK
 /* Copies B, through LOAD_B, into panels of NR columns. To pack A, the generator passes A's loads as B's with the
- * strides exchanged, M as N, and NV*W = MR. Item (panel, chunk of `steps` steps of k, batch). */
+ * strides exchanged, M as N, and NR = MR. Item (panel, chunk of `steps` steps of k, batch). */
 __kernel ATTR void matmul_pack(PARAMS __global T *restrict packed, const long packed_batch, const int N, const int K,
                                const IDX b_rs, const IDX b_cs, const int steps, const int panels, const int chunks)
 {
@@ -72,8 +80,8 @@ __kernel ATTR void matmul_pack(PARAMS __global T *restrict packed, const long pa
     int k = k0;
 #if B_UNIT
     for (; k < k1; k++)
-        for (int j = 0; j < NV; j++)
-            WRITE_LANES(LOAD_BW(from + (IDX)k * b_rs + j * W), to + (long)k * NR + j * W);
+        for (int j = 0; j < NR; j += W)
+            WRITE_LANES(LOAD_BW(from + (IDX)k * b_rs + j), to + (long)k * NR + j);
 #else
 #if B_COL
     for (; k + W <= k1; k += W)
@@ -128,15 +136,16 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #pragma unroll
             for (int j = 0; j < NV; j++)
                 acc[i][j] = (TW)(0);
-        int k = 0;
+        long k = 0;
+#pragma unroll 4
         for (; k + W <= K; k += W) {
             TW x[MR];
 #pragma unroll
             for (int i = 0; i < MR; i++)
-                x[i] = LOAD_AW(a + (IDX)i * a_rs + k);
+                x[i] = LOAD_AW((long)(a + (IDX)i * a_rs) + k);
 #pragma unroll
             for (int j = 0; j < NV; j++) {
-                const TW y = LOAD_BW(b + (IDX)j * b_cs + k);
+                const TW y = LOAD_BW((long)(b + (IDX)j * b_cs) + k);
 #pragma unroll
                 for (int i = 0; i < MR; i++)
                     acc[i][j] = MAD(x[i], y, acc[i][j]);
@@ -147,18 +156,54 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #pragma unroll
             for (int j = 0; j < NV; j++) {
                 T v = lane_sum(acc[i][j]);
-                for (int tail = k; tail < K; tail++)
+                for (int tail = (int)k; tail < K; tail++)
                     v = MAD(LOAD_A(a + (IDX)i * a_rs + tail), LOAD_B(b + (IDX)j * b_cs + tail), v);
                 STORE(z, m0 + i, n0 + j, v);
             }
     }
 }
 
+#elif SWEEP
+enum { SWEEP_ROWS = 8 };
+/* The last vector of an item's columns is moved back; each has sums of its own. `tiles` is the columns of an item. */
+__kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
+                          const IDX b_rs, const IDX b_cs, const int tiles, const int panels, const int chunks)
+{
+    ITEM
+    BATCH(z)
+    const int n0 = min(p * tiles, N - W), columns = min(tiles, N - n0), vectors = (columns + W - 1) / W;
+    TW acc[SWEEP / W];
+    for (int j = 0; j < vectors; j++)
+        acc[j] = (TW)(0);
+    int k = 0;
+    for (; k + SWEEP_ROWS <= K; k += SWEEP_ROWS) {
+        TW x[SWEEP_ROWS];
+#pragma unroll
+        for (int i = 0; i < SWEEP_ROWS; i++)
+            x[i] = (TW)(LOAD_A(a0 + (IDX)(k + i) * a_cs));
+        const long b = b0 + (IDX)k * b_rs + n0;
+        for (int j = 0; j < vectors; j++) {
+            TW sum = acc[j];
+#pragma unroll
+            for (int i = 0; i < SWEEP_ROWS; i++)
+                sum = MAD(x[i], LOAD_BW(b + (long)i * b_rs + min(j * W, columns - W)), sum);
+            acc[j] = sum;
+        }
+    }
+    for (; k < K; k++) {
+        const TW x = (TW)(LOAD_A(a0 + (IDX)k * a_cs));
+        for (int j = 0; j < vectors; j++)
+            acc[j] = MAD(x, LOAD_BW(b0 + (long)k * b_rs + n0 + min(j * W, columns - W)), acc[j]);
+    }
+    for (int j = 0; j < vectors; j++)
+        STOREW(z, 0, n0 + min(j * W, columns - W), acc[j]);
+}
+
 #else
 #if B_PACKED
 #define B_ROW(k, j) READ_LANES(b_panel + (long)(k) * NR + (j) * W)
 #elif B_UNIT
-#define B_ROW(k, j) LOAD_BW(b + (IDX)(k) * b_rs + (j) * W)
+#define B_ROW(k, j) LOAD_BW((long)b + (long)(k) * b_rs + (j) * W)
 #elif W == 1
 #define B_ROW(k, j) LOAD_B(b + (IDX)(k) * b_rs + (IDX)(j) * b_cs)
 #else
@@ -168,9 +213,9 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #if A_PACKED
 #define A_AT(i, k) a_panel[(long)(k) * MR + (i)]
 #elif A_UNIT
-#define A_AT(i, k) LOAD_A(a + (IDX)(i) * a_rs + (k))
+#define A_AT(i, k) LOAD_A((long)(a + (IDX)(i) * a_rs) + (k))
 #elif A_COL
-#define A_AT(i, k) LOAD_A(a + (IDX)(k) * a_cs + (i))
+#define A_AT(i, k) LOAD_A((long)a + (long)(k) * a_cs + (i))
 #else
 #define A_AT(i, k) LOAD_A(a + (IDX)(i) * a_rs + (IDX)(k) * a_cs)
 #endif
@@ -211,7 +256,8 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #pragma unroll
             for (int j = 0; j < NV; j++)
                 acc[i][j] = (TW)(0);
-        for (int k = 0; k < K; k++) {
+#pragma unroll 4
+        for (long k = 0; k < K; k++) {
 #ifdef B_GATHER
             T b_row[NR];
             for (int j = 0; j < NR; j++)

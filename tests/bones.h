@@ -40,12 +40,22 @@ static inline void bones_pop(void)
     tn_clear_error();
 }
 
+static inline void bones_push_at_once(void)
+{
+    bones_push();
+    test_at_once(true);
+}
+
 /* Every test runs in a scope of its own: what it makes goes at its end. */
 #define BONES_MAIN(name, ...) TEST_MAIN(name, bones_push, bones_pop, __VA_ARGS__)
+/* The same where it matters when something runs. */
+#define BONES_MAIN_AT_ONCE(name, ...) TEST_MAIN(name, bones_push_at_once, bones_pop, __VA_ARGS__)
 
+/* Whoever asks for counts looks at values at once. */
 static inline tn_device_info bones_info(const char *device)
 {
     tn_device_info info;
+    test_at_once(true);
     memset(&info, 0, sizeof info);
     ck_ok(tn_device_query(device, &info));
     return info;

@@ -574,7 +574,7 @@ START_TEST(handles_of_pending_values_may_go_in_any_order)
 }
 END_TEST
 
-BONES_MAIN("graph", bone_07_operations_are_recorded_and_run_when_their_result_is_needed,
+BONES_MAIN_AT_ONCE("graph", bone_07_operations_are_recorded_and_run_when_their_result_is_needed,
            bone_07_shape_dtype_and_device_are_checked_and_known_at_once, bone_07_moving_realizes,
            bone_07_realize_takes_a_list_of_any_devices, bone_07_finish_runs_what_nobody_reads_and_waits,
            C72_a_thousand_chained_operations_are_a_few_kernels_and_right, bone_07_64_operations_are_one_kernel_and_65_are_two,

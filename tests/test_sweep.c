@@ -95,7 +95,7 @@ static void add_case(int r, tn_dtype dtype, test_layout layout, int64_t first)
     const bool guards = alone(r, dtype) || (r + turn()) % 24 == 0;
     if (alone(r, dtype)) run_waiting();
     waiting[waiting_count++] = (row_case){.row = r, .dtype = dtype, .layout = layout, .first = first, .guards = guards};
-    if (alone(r, dtype) || waiting_count == (on_pocl() ? ROW_CASES : ROW_CASES / 2)) run_waiting();
+    if (alone(r, dtype) || waiting_count == (on_pocl() ? ROW_CASES : ROW_CASES / 8)) run_waiting();
     if (layout != LAYOUT_EMPTY) row_cases[r]++, dtype_cases[dtype]++;
     layout_cases[layout]++;
     test_case_passed();
@@ -107,7 +107,7 @@ static void sweep_layout(tn_dtype dtype, test_layout layout, int64_t first)
     for (int arity = 1; arity <= 3; arity++) {
         for (int r = 0; r < TN__ROWS; r++)
             if (tn__rows[r].arity == arity && row_allowed(r, dtype) && chosen(r, dtype, layout)) add_case(r, dtype, layout, first);
-        run_waiting();
+        if (!on_pocl()) run_waiting();
     }
 }
 
@@ -116,6 +116,7 @@ static void sweep_rows(tn_dtype dtype)
     TN_SKIP_IF(!takes(dtype), "the device has no f64");
     for (int layout = 0; layout < LAYOUTS; layout++) sweep_layout(dtype, (test_layout)layout, 0);
     for (int64_t first = 1; first < 2000; first = first * 5 + 2) sweep_layout(dtype, LAYOUT_ZERO_D, first);
+    run_waiting();
     end_of_faults();
 }
 

@@ -338,7 +338,7 @@ START_TEST(bone_03_a_part_of_a_pending_structured_result_may_be_written)
 }
 END_TEST
 
-BONES_MAIN("writes", bone_03_a_write_that_covers_the_storage_replaces_its_value,
+BONES_MAIN_AT_ONCE("writes", bone_03_a_write_that_covers_the_storage_replaces_its_value,
            bone_03_the_whole_of_a_storage_may_be_seen_in_any_order, bone_03_a_reversed_whole_view_reverses_in_place,
            bone_03_overlapping_assignments_act_as_if_the_source_were_copied, bone_03_overlapping_assignments_may_cast_and_be_large,
            bone_03_an_assignment_may_read_what_it_writes_through_an_expression,

@@ -169,6 +169,8 @@ tn_status tn__device_finish(tn__device *device); /* waits for the queue only */
  * something. Not called inside a run, that is while the thread has paused it. */
 void tn__set_pressure_hook(bool (*hook)(tn__device *device));
 bool tn__pressure_pause(bool pause); /* the previous setting */
+/* What it calls before anything else: give up what can be made again (graph layer), set once; true when there was something. */
+void tn__set_spare_hook(bool (*hook)(tn__device *device));
 /* Called by tn_shutdown for each device before it is closed (graph layer). */
 void tn__set_close_hook(void (*hook)(tn__device *device));
 

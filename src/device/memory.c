@@ -13,11 +13,17 @@ enum { SMALLEST_LOG = 6, STEPS_LOG = 3, STEPS = 1 << STEPS_LOG, PAGE = 4096, LOO
 static const uint64_t rounded_up_to = UINT64_C(1) << 20;
 
 static _Atomic(bool (*)(tn__device *device)) pressure_hook;
+static _Atomic(bool (*)(tn__device *device)) spare_hook;
 static _Thread_local bool pressure_paused;
 
 void tn__set_pressure_hook(bool (*hook)(tn__device *device))
 {
     atomic_store(&pressure_hook, hook);
+}
+
+void tn__set_spare_hook(bool (*hook)(tn__device *device))
+{
+    atomic_store(&spare_hook, hook);
 }
 
 bool tn__pressure_pause(bool pause)
@@ -222,6 +228,12 @@ static bool press(tn__device *device)
     return freed;
 }
 
+static bool give_up_spare(tn__device *device)
+{
+    bool (*const hook)(tn__device *) = atomic_load(&spare_hook);
+    return hook && hook(device);
+}
+
 static bool drop_cache(tn__device *device)
 {
     tn__memory_drop_cache(device);
@@ -236,7 +248,7 @@ static bool finish_queue(tn__device *device)
 /* The next way to get memory that may have helped. */
 static bool relieve(tn__device *device, size_t *stage)
 {
-    static bool (*const ways[])(tn__device *) = {drop_cache, finish_queue, press};
+    static bool (*const ways[])(tn__device *) = {give_up_spare, drop_cache, finish_queue, press};
     while (*stage < sizeof ways / sizeof *ways)
         if (ways[(*stage)++](device)) return true;
     return false;

@@ -1,5 +1,6 @@
 /* Writing into tensors: a write that covers the storage replaces its value; a partial one goes into the bytes at once. */
 #include "base/alloc.h"
+#include "graph/forms.h"
 #include "graph/graph.h"
 #include "graph/move.h"
 #include "graph/plan.h"
@@ -144,6 +145,7 @@ static tn_status write_part(tn_tensor *x, tn_tensor *src, const int64_t *stride)
     tn__window place = {.offset = base->base + x->offset};
     memcpy(place.stride, x->stride, sizeof x->stride);
     const tn_status s = tn__realize_into(device, copy->storage->value, &place, base->buffer);
+    tn__forms_drop(base);
     tn_release(copy);
     if (s == TN_OK) x->storage->version++;
     return s;

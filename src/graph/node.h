@@ -73,8 +73,12 @@ typedef struct tn__op {
      * chooses its shape; launch enqueues. NULL for fusable ones. */
     void (*reordered)(tn__node *node, const int *order); /* kept axis k is now what axis order[k] was */
     void (*arrange)(struct tn__plan *plan);
+    void (*derive)(struct tn__plan *plan); /* looks for operands' other forms (forms.h) that it can use; NULL: uses none */
     tn_status (*generate)(struct tn__plan *plan);
     tn_status (*launch)(struct tn__plan *plan);
+    /* The compiler refuses the plan's kernel: true when generate would now make another one (it had parameters of a tuning file).
+     * NULL: there is only one. */
+    bool (*concede)(const struct tn__plan *plan);
     /* May operand i be a whole pending expression (true), or only casts and a scalar scale (false)? NULL: any may. */
     bool (*open)(const tn__node *node, int operand);
     /* May the result take a pending expression of its shape? */

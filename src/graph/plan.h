@@ -7,6 +7,7 @@
 #define TN__PLAN_H
 
 #include "base/text.h"
+#include "graph/forms.h"
 #include "graph/node.h"
 
 #define TN__PLAN_INPUTS 96
@@ -120,6 +121,8 @@ struct tn__plan {
     tn__buffer *meta; /* the parameters, when in a buffer */
     tn__stage stages[2];
     tn__buffer *scratch[2]; /* of the structured operation, allocated by its generate */
+    tn__form *form;         /* what scratch[1] holds, or will after the launch, for the next ones too; NULL: for this one only */
+    bool form_ready;
     struct tn__pointers *pointers; /* with segments: what the inputs of all point to (segments.c) */
     tn__plan *next_segment; /* the same expression over other values, in the same launch (segments.c) */
     tn__plan *next;         /* in launch order */

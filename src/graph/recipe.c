@@ -53,7 +53,7 @@ static void put_plan(tn__text *t, const tn__plan *p)
         const tn__node *node = p->anchor;
         tn__text_put(t, (const char *)&node->op, sizeof node->op);
         tn__text_put(t, (const char *)&node->a, sizeof node->a);
-        put_int(t, node->dtype);
+        put_int(t, (int64_t)node->dtype | (int64_t)(p->form != NULL) << 8);
         for (int i = 0; i < node->inputs; i++) {
             put_window(t, p, &p->operand[i]);
             put_int(t, node->in[i].value != NULL);
@@ -262,6 +262,7 @@ tn_status tn__plan_prepare(tn__plan *p)
 {
     const tn__graph *graph = p->device->graph;
     tn__text *key = &p->structure;
+    if (p->anchor && p->anchor->op->derive) p->anchor->op->derive(p);
     TN__TRY(describe(p, key));
     const tn__recipe *r = graph->recipes && !key->failed ? tn__map_get(graph->recipes, key->data, key->length) : NULL;
     if (r) TN__TRY(use_one(r, p));

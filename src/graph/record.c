@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/settings.h"
 #include "core/scope.h"
+#include "graph/forms.h"
 #include "graph/graph.h"
 #include "graph/move.h"
 #include "graph/recipe.h"
@@ -412,8 +413,9 @@ void tn__graph_start(void)
     tn__values_over_fork();
     tn__lock_over_fork(&tn__host()->memory_lock);
     tn__settings_over_fork();
-    tn__owner = (tn__value_owner){.free_bytes = free_bytes, .free_node = free_node, .device_name = device_name};
+    tn__owner = (tn__value_owner){.free_bytes = free_bytes, .free_node = free_node, .free_derived = tn__forms_free, .device_name = device_name};
     tn__set_pressure_hook(run_under_pressure);
+    tn__set_spare_hook(tn__forms_relieve);
     tn__set_close_hook(close_graph);
     atomic_store_explicit(&started, 1, memory_order_release);
     tn__unlock(&lock);

@@ -3,6 +3,7 @@
 #include "ops/matmul.h"
 #include "base/alloc.h"
 #include "core/view.h"
+#include "graph/forms.h"
 #include "graph/generate.h"
 #include "graph/host.h"
 #include "graph/move.h"
@@ -114,6 +115,13 @@ static const tn__plan_input *operand_input(const tn__plan *p, int section)
     return NULL;
 }
 
+/* Is what is loaded of another kind than what is computed with? */
+static bool converts(const tn__plan *p, int section, int element)
+{
+    const tn_dtype from = operand_input(p, section)->dtype;
+    return (int)tn_dtype_size(from) != element || tn_dtype_is_float(from) != tn_dtype_is_float(p->anchor->dtype);
+}
+
 static tn__matmul_case case_of(const tn__plan *p)
 {
     const int m = axis_of(p, ROWS), n = axis_of(p, COLUMNS), k = axis_of(p, INNER);
@@ -124,6 +132,9 @@ static tn__matmul_case case_of(const tn__plan *p)
     c.a_rs = a->stride[m], c.a_cs = c.k == 1 ? 1 : a->stride[k];
     c.b_rs = b->stride[k], c.b_cs = c.n == 1 ? 1 : b->stride[n];
     c.element = tn__dtypes[p->anchor->dtype].compute == TN__CD || tn__dtypes[p->anchor->dtype].compute >= TN__CL ? 8 : 4;
+    c.b_kept = p->form != NULL;
+    c.a_converts = converts(p, 0, c.element);
+    c.b_converts = converts(p, 1, c.element);
     return c;
 }
 
@@ -145,8 +156,7 @@ static void put_types(tn__generator *g, tn_dtype dtype)
                                                                                      : "#define MAD(a, b, c) ((a) * (b) + (c))\n");
 }
 
-/* LOAD_x of an operand: the form's value as the type multiplied in (integers multiply unsigned). Returns the input. */
-static int put_operand(tn__generator *g, int section, const char *letter, tn_dtype dtype)
+int tn__matmul_operand(tn__generator *g, int section, const char *letter, tn_dtype dtype)
 {
     static const char *const words[] = {"", "", "as_uint", "", "as_ulong", ""}, *const vectors[] = {"(", "(",          "AS(uint, ",
                                                                                                     "(", "AS(ulong, ", "("};
@@ -166,142 +176,196 @@ static int64_t largest_index(const tn__matmul_case *c)
     return ((c->m > c->n ? c->m : c->n) + 128) * c->k * c->batch;
 }
 
-/* B (or A, turned) into panels of nv * width columns: stage i of the plan. */
-static tn_status generate_pack(tn__plan *p, int i, int section, const tn__matmul_case *c, int nv, int width)
+/* How an operand lies in panels: columns of a panel, lanes in which it is read, panels, bytes. */
+typedef struct packing {
+    int columns, lanes;
+    int64_t panels, batch_stride; /* elements; 0: one for all */
+    uint64_t bytes;
+} packing;
+
+static packing packing_of(const tn__plan *p, int section, const tn__matmul_case *c, const tn__matmul_shape *s)
+{
+    const bool turned = section == 0, unit = (turned ? c->a_rs : c->b_cs) == 1, shared = is_shared(p, section);
+    const int64_t n = turned ? c->m : c->n;
+    packing q = {.columns = turned ? s->mr : s->nv * s->width};
+    q.lanes = !unit ? s->lanes : !turned ? s->width : s->mr % 4 == 0 ? 4 : 2;
+    q.panels = (n + q.columns - 1) / q.columns;
+    q.batch_stride = q.panels * q.columns * c->k;
+    q.bytes = (uint64_t)(q.batch_stride * (shared ? 1 : c->batch)) * (uint64_t)c->element;
+    if (shared) q.batch_stride = 0;
+    return q;
+}
+
+/* B (or A, turned) into panels: stage `section` of the plan. */
+static tn_status generate_pack(tn__plan *p, int section, const tn__matmul_case *c, const tn__matmul_shape *s)
 {
     tn__generator g;
     tn__role role[TN__RANK];
     const bool turned = section == 0;
-    const int64_t rs = turned ? c->a_cs : c->b_rs, cs = turned ? c->a_rs : c->b_cs, n = turned ? c->m : c->n;
-    const int64_t panels = (n + nv * width - 1) / (nv * width), batches = is_shared(p, section) ? 1 : c->batch;
+    const int64_t rs = turned ? c->a_cs : c->b_rs, cs = turned ? c->a_rs : c->b_cs;
+    const packing q = packing_of(p, section, c, s);
     for (int k = 0; k < p->rank; k++) role[k] = p->group[k] == BATCH ? TN__OUTER : TN__APART;
-    tn__generator_start(&g, p, role, width, largest_index(c));
+    tn__generator_start(&g, p, role, q.lanes, largest_index(c));
     put_types(&g, p->anchor->dtype);
     tn__generate_places(&g, section);
-    const int input = put_operand(&g, section, "B", p->anchor->dtype);
-    tn__text_add(&g.defines, "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define PACK 1\n#define NV %d\n", nv);
+    const int input = tn__matmul_operand(&g, section, "B", p->anchor->dtype);
+    tn__text_add(&g.defines, "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define PACK 1\n#define NR %d\n", q.columns);
     tn__text_add(&g.defines, "#define B_UNIT %d\n#define B_COL %d\n#define A_UNIT 0\n#define A_COL 0\n", cs == 1,
                  cs != 1 && rs == 1);
     tn__text_add(&g.macros, "#define BATCH(z) P%d_OUTER(z) const IDX b0 = op%d;\n", section, input);
     TN__TRY(tn__generator_finish(&g, "matmul_deep.cl", "matmul_pack"));
-    tn__plan_save_stage(p, i);
-    if (!p->scratch[i])
-        p->scratch[i] = tn__buffer_new(p->device, (uint64_t)(panels * nv * width * c->k * batches) * (uint64_t)c->element);
-    return p->scratch[i] ? TN_OK : tn_last_status();
+    tn__plan_save_stage(p, section);
+    if (!p->scratch[section]) p->scratch[section] = tn__buffer_new(p->device, q.bytes);
+    return p->scratch[section] ? TN_OK : tn_last_status();
 }
 
-static void pack_tile(const tn__matmul_shape *s, int section, int *nv, int *width)
+void tn__matmul_start(tn__generator *g, tn__plan *p, const tn__matmul_case *c, int width)
 {
-    *nv = section == 1 ? s->nv : s->mr % 4 == 0 ? s->mr / 4 : s->mr / 2;
-    *width = section == 1 ? s->width : s->mr / *nv;
-}
-
-static void put_shape(tn__generator *g, const tn__matmul_shape *s, bool deep)
-{
-    if (deep)
-        tn__text_add(&g->defines,
-                     "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
-                     "#define A_PACKED %d\n#define B_PACKED %d\n",
-                     s->mr, s->nv, s->dot, s->a_packed, s->b_packed);
-    else
-        tn__text_add(&g->defines,
-                     "#define ATTR __attribute__((reqd_work_group_size(%d, 1, 1)))\n#define TM %d\n#define TN %d\n#define TK %d\n"
-                     "#define RM %d\n#define RN %d\n#define LM %d\n",
-                     (int)s->local, s->tm, s->tn, s->tk, s->rm, s->rn, s->local_tiles);
-}
-
-static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const tn__matmul_shape *s)
-{
-    tn__generator g;
     tn__role role[TN__RANK];
-    const tn_dtype dtype = p->anchor->dtype;
-    static const char *const back[] = {"", "", "AS(int, ", "", "AS(long, ", ""};
-    const char *cast = back[tn__dtypes[dtype].compute];
     for (int k = 0; k < p->rank; k++)
         role[k] = p->group[k] == BATCH     ? TN__OUTER
                   : p->group[k] == ROWS    ? TN__MIDDLE
                   : p->group[k] == COLUMNS ? TN__INNER
                                            : TN__APART;
-    tn__generator_start(&g, p, role, s->width, largest_index(c));
+    tn__generator_start(g, p, role, width, largest_index(c));
+    put_types(g, p->anchor->dtype);
+}
+
+void tn__matmul_result(tn__generator *g, tn_dtype dtype)
+{
+    static const char *const back[] = {"", "", "AS(int, ", "", "AS(long, ", ""};
+    const char *cast = back[tn__dtypes[dtype].compute];
+    tn__generate_section(g, TN__SECTION_END);
+    tn__generate_single(g);
+    tn__text_add(&g->macros, "#define RESULT ROUND_%s(%sresult%s)\n", tn_dtype_name(dtype), cast, cast[0] ? ")" : "");
+    tn__text_puts(&g->macros, "#define STOREW(z, m, n, v) { const TW result = (v); E_MIDDLE((m)) E_EVAL((n)) E_STORE((n)) }\n"
+                              "#define STORE(z, m, n, v) { const TW result = (TW)(v); E_MIDDLE((m)) S_EVAL((n)) S_STORE((n)) }\n");
+}
+
+static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const tn__matmul_shape *s)
+{
+    tn__generator g;
+    const tn_dtype dtype = p->anchor->dtype;
+    tn__matmul_start(&g, p, c, s->width);
     p->local = (int)s->local;
-    put_types(&g, dtype);
-    put_shape(&g, s, p->deep);
+    tn__text_add(&g.defines,
+                 "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
+                 "#define A_PACKED %d\n#define B_PACKED %d\n#define SWEEP %d\n",
+                 s->mr, s->nv, s->dot, s->a_packed, s->b_packed, s->sweep ? s->most_columns : 0);
     tn__text_add(&g.defines, "#define A_UNIT %d\n#define A_COL %d\n#define B_UNIT %d\n#define B_COL %d\n", c->a_cs == 1,
                  c->a_cs != 1 && c->a_rs == 1, c->b_cs == 1, (s->dot || c->b_cs != 1) && c->b_rs == 1);
     tn__generate_places(&g, 0);
     tn__generate_places(&g, 1);
-    tn__generate_section(&g, TN__SECTION_END);
-    tn__generate_single(&g);
-    const int a = put_operand(&g, 0, "A", dtype), b = put_operand(&g, 1, "B", dtype);
+    tn__matmul_result(&g, dtype);
+    const int a = tn__matmul_operand(&g, 0, "A", dtype), b = tn__matmul_operand(&g, 1, "B", dtype);
     tn__text_add(&g.macros, "#define BATCH(z) P0_OUTER(z) P1_OUTER(z) E_OUTER(z) const IDX a0 = op%d, b0 = op%d;\n", a, b);
-    tn__text_add(&g.macros, "#define RESULT ROUND_%s(%sresult%s)\n", tn_dtype_name(dtype), cast, cast[0] ? ")" : "");
-    tn__text_puts(&g.macros, "#define STOREW(z, m, n, v) { const TW result = (v); E_MIDDLE((m)) E_EVAL((n)) E_STORE((n)) }\n"
-                             "#define STORE(z, m, n, v) { const TW result = (TW)(v); E_MIDDLE((m)) S_EVAL((n)) S_STORE((n)) }\n");
-    return tn__generator_finish(&g, p->deep ? "matmul_deep.cl" : "matmul_wide.cl", "matmul");
+    return tn__generator_finish(&g, "matmul_deep.cl", "matmul");
 }
 
 static tn_status generate(tn__plan *p)
 {
     const tn__matmul_case c = case_of(p);
+    if (!p->deep) return tn__matmul_wide_generate(p, &c);
     const tn__matmul_shape s = tn__matmul_choose(&c);
-    for (int section = 0; section < 2; section++) {
-        int nv, width;
-        if (section == 0 ? !s.a_packed : !s.b_packed) continue;
-        pack_tile(&s, section, &nv, &width);
-        TN__TRY(generate_pack(p, section, section, &c, nv, width));
-    }
+    if (s.a_packed) TN__TRY(generate_pack(p, 0, &c, &s));
+    if (s.b_packed) TN__TRY(generate_pack(p, 1, &c, &s));
     p->global = s.global;
     return generate_product(p, &c, &s);
 }
 
-static tn_status launch_pack(tn__plan *p, int section, const tn__matmul_case *c, const tn__matmul_shape *s, int64_t *batch_stride)
+static tn_status launch_pack(tn__plan *p, int section, const tn__matmul_case *c, const packing *q)
 {
     tn__argument a[TN__ARGUMENTS];
-    const bool turned = section == 0, shared = is_shared(p, section);
-    const int64_t n = turned ? c->m : c->n;
-    int count = tn__stage_arguments(p, section, a), nv, width;
-    pack_tile(s, section, &nv, &width);
-    const int64_t panels = (n + nv * width - 1) / (nv * width), chunks = (c->k + PACK_STEPS - 1) / PACK_STEPS;
-    *batch_stride = shared ? 0 : panels * nv * width * c->k;
+    const bool turned = section == 0;
+    const int64_t chunks = (c->k + PACK_STEPS - 1) / PACK_STEPS, batches = q->batch_stride ? c->batch : 1;
+    int count = tn__stage_arguments(p, section, a);
     a[count++] = (tn__argument){.buffer = p->scratch[section]};
-    a[count++] = (tn__argument){.size = 8, .value.i64 = *batch_stride};
-    tn__argument_int(a, &count, (int32_t)n);
+    a[count++] = (tn__argument){.size = 8, .value.i64 = q->batch_stride};
+    tn__argument_int(a, &count, (int32_t)(turned ? c->m : c->n));
     tn__argument_int(a, &count, (int32_t)c->k);
     tn__argument_index(p, a, &count, turned ? c->a_cs : c->b_rs);
     tn__argument_index(p, a, &count, turned ? c->a_rs : c->b_cs);
     tn__argument_int(a, &count, PACK_STEPS);
-    tn__argument_int(a, &count, (int32_t)panels);
+    tn__argument_int(a, &count, (int32_t)q->panels);
     tn__argument_int(a, &count, (int32_t)chunks);
-    return tn__launch(p->stages[section].unit.kernel[0], a, count, (uint64_t)(panels * chunks * (shared ? 1 : c->batch)), 1);
+    TN__TRY(tn__launch(p->stages[section].unit.kernel[0], a, count, (uint64_t)(q->panels * chunks * batches), 1));
+    if (section == 1 && p->form) tn__form_keep(p->form, p->scratch[1]);
+    return TN_OK;
+}
+
+/* Without memory for it the product does as it would for one time. */
+static void take_form(tn__plan *p, uint64_t bytes)
+{
+    p->scratch[1] = tn__form_bytes(p->form);
+    p->form_ready = p->scratch[1] != NULL;
+    if (p->form_ready) return;
+    tn__error_attempt();
+    p->scratch[1] = tn__buffer_new(p->device, bytes);
+    tn__error_attempt_end();
+    if (!p->scratch[1]) p->form = NULL;
+}
+
+/* Panels of B that are kept with its value: those of an operand that is stored as it is, or only converted. */
+static void derive(tn__plan *p)
+{
+    tn__matmul_case c = case_of(p);
+    if (!tn__matmul_keeps(&c)) return;
+    c.b_kept = true;
+    const tn__matmul_shape s = tn__matmul_choose(&c);
+    tn__text key = {0};
+    const packing q = packing_of(p, 1, &c, &s);
+    const tn__plan_input *b = operand_input(p, 1);
+    const int64_t facts[] = {q.columns, c.k, c.n, c.batch, p->rank, b->window.offset, (int64_t)b->dtype, (int64_t)p->anchor->dtype};
+    tn__text_put(&key, (const char *)facts, sizeof facts);
+    tn__text_put(&key, (const char *)p->dim, (size_t)p->rank * sizeof p->dim[0]);
+    tn__text_put(&key, (const char *)b->window.stride, (size_t)p->rank * sizeof b->window.stride[0]);
+    for (int i = 0; i < p->steps_count; i++)
+        if (p->steps[i].section == 1 && p->steps[i].kind != TN__LOAD && p->steps[i].kind != TN__CONVERT) key.failed = true;
+    p->form = tn__form_ask(b->value, &key);
+    if (p->form) take_form(p, q.bytes);
+    tn__text_free(&key);
+}
+
+void tn__matmul_sizes(const tn__plan *p, const tn__matmul_case *c, tn__argument *a, int *count)
+{
+    tn__argument_int(a, count, (int32_t)c->m);
+    tn__argument_int(a, count, (int32_t)c->n);
+    tn__argument_int(a, count, (int32_t)c->k);
+    tn__argument_index(p, a, count, c->a_rs);
+    tn__argument_index(p, a, count, c->a_cs);
+    tn__argument_index(p, a, count, c->b_rs);
+    tn__argument_index(p, a, count, c->b_cs);
 }
 
 static tn_status launch(tn__plan *p)
 {
     tn__argument a[TN__ARGUMENTS];
     const tn__matmul_case c = case_of(p);
+    if (!p->deep) return tn__matmul_wide_launch(p, &c);
     tn__matmul_shape s = tn__matmul_choose(&c);
-    int64_t strides[2] = {0, 0};
-    if (s.a_packed) TN__TRY(launch_pack(p, 0, &c, &s, &strides[0]));
-    if (s.b_packed) TN__TRY(launch_pack(p, 1, &c, &s, &strides[1]));
-    int count = tn__plan_arguments(p, a);
-    tn__argument_int(a, &count, (int32_t)c.m);
-    tn__argument_int(a, &count, (int32_t)c.n);
-    tn__argument_int(a, &count, (int32_t)c.k);
-    tn__argument_index(p, a, &count, c.a_rs);
-    tn__argument_index(p, a, &count, c.a_cs);
-    tn__argument_index(p, a, &count, c.b_rs);
-    tn__argument_index(p, a, &count, c.b_cs);
-    if (p->deep) {
-        tn__argument_int(a, &count, s.tiles);
-        tn__argument_int(a, &count, (int32_t)s.panels);
-        tn__argument_int(a, &count, (int32_t)s.chunks);
+    packing packed[2] = {{0}};
+    for (int i = 0; i < 2; i++) {
+        if (i == 0 ? !s.a_packed : !s.b_packed) continue;
+        packed[i] = packing_of(p, i, &c, &s);
+        if (i == 0 || !p->form_ready) TN__TRY(launch_pack(p, i, &c, &packed[i]));
     }
+    int count = tn__plan_arguments(p, a);
+    tn__matmul_sizes(p, &c, a, &count);
+    tn__argument_int(a, &count, s.tiles);
+    tn__argument_int(a, &count, (int32_t)s.panels);
+    tn__argument_int(a, &count, (int32_t)s.chunks);
     for (int i = 0; i < 2; i++) {
         if (i == 0 ? !s.a_packed : !s.b_packed) continue;
         a[count++] = (tn__argument){.buffer = p->scratch[i]};
-        a[count++] = (tn__argument){.size = 8, .value.i64 = strides[i]};
+        a[count++] = (tn__argument){.size = 8, .value.i64 = packed[i].batch_stride};
     }
-    return tn__launch(p->unit.kernel[0], a, count, p->global, (uint64_t)p->local);
+    return tn__launch(p->unit.kernel[0], a, count, s.global, s.local);
+}
+
+static bool concede(const tn__plan *p)
+{
+    const tn__matmul_case c = case_of(p);
+    return !p->deep && tn__matmul_wide_concede(p, &c);
 }
 
 /* Operands are loaded again and again: only casts and a scale go along. */
@@ -356,8 +420,10 @@ GRADIENT(matmul)
 static const tn__op op_matmul = {.name = "matmul",
                                  .host = host_matmul,
                                  .arrange = arrange,
+                                 .derive = derive,
                                  .generate = generate,
                                  .launch = launch,
+                                 .concede = concede,
                                  .open = open_operand,
                                  .stores_expression = true,
                                  .derivative = {"matmul", tn__grad_matmul, TN__SAVES_OTHERS, 0},

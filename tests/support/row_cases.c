@@ -322,6 +322,16 @@ static void record(sweep_case *c, int r)
     if (made != 1) FAULT("%s %s: a call made %d handles", c->row->name, tn_dtype_name(c->dtype), (int)made);
 }
 
+/* The first case whose operands the i-th may have. */
+static const sweep_case *earlier_like(const row_case *cases, const sweep_case *list, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (cases[k].dtype == cases[i].dtype && cases[k].layout == cases[i].layout && cases[k].first == cases[i].first &&
+            tn__rows[cases[k].row].arity == tn__rows[cases[i].row].arity)
+            return &list[k];
+    return NULL;
+}
+
 int row_cases_run(const row_case *cases, int count)
 {
     static sweep_case list[ROW_CASES];
@@ -329,7 +339,7 @@ int row_cases_run(const row_case *cases, int count)
     int asked = 0;
     faults = 0;
     for (int i = 0; i < count; i++) {
-        prepare(&list[i], &cases[i], i > 0 ? &list[0] : NULL);
+        prepare(&list[i], &cases[i], earlier_like(cases, list, i));
         if (list[i].refused) continue;
         record(&list[i], cases[i].row);
         wanted[asked++] = list[i].y;

@@ -19,9 +19,9 @@ typedef struct row_case {
     bool loose;    /* only run it: the device's values are not looked at */
 } row_case;
 
-/* Runs up to ROW_CASES cases of one dtype, layout and arity on the same operands, asked for together (one kernel), and tells
- * what is wrong; the number of faults. */
-enum { ROW_CASES = 16 };
+/* Runs up to ROW_CASES cases, asked for together, and tells what is wrong; the number of faults. Neighbours of one dtype, layout and
+ * arity have the same operands, and share kernels. */
+enum { ROW_CASES = 64 };
 int row_cases_run(const row_case *cases, int count);
 
 /* Elements a layout may have, and the values that casts are tried on. */

@@ -1,8 +1,7 @@
-#include "support/test.h"
+#include "support/compare.h"
 
 #include "core/dtype.h"
 
-#include <math.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,6 +154,7 @@ static void run_one(int index)
     sigaction(SIGALRM, &(const struct sigaction){.sa_handler = too_long}, NULL); /* Check takes it for itself */
     alarm(allowed_seconds());
     run.test->fn(0);
+    test_look();
     run.finished = true;
 }
 
@@ -183,6 +183,7 @@ static void count_programs(void)
 static void at_end(void)
 {
     alarm(0);
+    test_look_away();
     if (run.test && now() - run.began > 10) printf("  %s: %.1f s\n", run.test->name, now() - run.began);
     if (run.test) count_programs();
     if (run.test) check_nothing_is_left();
@@ -222,13 +223,6 @@ int test_run(const char *name, void (*set_up)(void), void (*tear_down)(void), co
 }
 
 /* ---- failures ---- */
-
-#define FAIL_AT(file, line, ...)                          \
-    do {                                                  \
-        char text_[1024];                                 \
-        (void)snprintf(text_, sizeof text_, __VA_ARGS__); \
-        _ck_assert_failed(file, line, text_, NULL);       \
-    } while (0)
 
 void test_ok(tn_status status, const char *what, const char *file, int line)
 {
@@ -310,96 +304,4 @@ tn_tensor *test_tensor_from(tn_dtype dtype, tn_shape shape, const double *values
     free(bytes);
     if (elements(shape) != count) FAIL_AT(file, line, "the shape has %zu elements, the list %zu", elements(shape), count);
     return test_made(x, "tn_from", file, line);
-}
-
-/* All elements of x, freed by the caller. */
-static char *read_all(tn_tensor *x, const char *what, const char *file, int line)
-{
-    (void)test_made(x, what, file, line);
-    char *bytes = malloc(tn_nbytes(x) + 8);
-    const tn_status status = tn_read(x, bytes, tn_nbytes(x));
-    if (status != TN_OK) {
-        free(bytes);
-        FAIL_AT(file, line, "reading %s is %s: %s", what, tn_status_name(status), tn_last_error());
-    }
-    return bytes;
-}
-
-double *test_numbers(tn_tensor *x)
-{
-    const tn_dtype dtype = tn_dtype_of(x);
-    const size_t n = (size_t)tn_numel(x), size = tn_dtype_size(dtype);
-    char *bytes = read_all(x, "x", __FILE__, __LINE__);
-    double *list = malloc((n + 1) * sizeof *list);
-    for (size_t i = 0; i < n; i++) list[i] = test_number(dtype, bytes + i * size);
-    free(bytes);
-    return list;
-}
-
-static void check_count(tn_tensor *x, size_t count, const char *what, const char *file, int line)
-{
-    (void)test_made(x, what, file, line);
-    if ((size_t)tn_numel(x) != count)
-        FAIL_AT(file, line, "%s has %lld elements instead of %zu", what, (long long)tn_numel(x), count);
-}
-
-void test_equals(tn_tensor *x, tn_dtype dtype, const void *values, size_t count, const char *what, const char *file, int line)
-{
-    check_count(x, count, what, file, line);
-    if (tn_dtype_of(x) != dtype) FAIL_AT(file, line, "%s is %s, not %s", what, tn_dtype_name(tn_dtype_of(x)), tn_dtype_name(dtype));
-    char *bytes = read_all(x, what, file, line);
-    for (size_t i = 0, size = tn_dtype_size(dtype); i < count; i++) {
-        const char *got = bytes + i * size, *want = (const char *)values + i * size;
-        const double g = test_number(dtype, got), w = test_number(dtype, want);
-        if (test_bits_equal(dtype, got, want) || (g == 0 && w == 0)) continue;
-        free(bytes);
-        FAIL_AT(file, line, "%s: element %zu is %.17g instead of %.17g", what, i, g, w);
-    }
-    free(bytes);
-}
-
-void test_equals_numbers(tn_tensor *x, const double *values, size_t count, double ulps, const char *what, const char *file,
-                         int line)
-{
-    check_count(x, count, what, file, line);
-    const tn_dtype dtype = tn_dtype_of(x);
-    char *bytes = read_all(x, what, file, line);
-    for (size_t i = 0; i < count; i++) {
-        const double got = test_number(dtype, bytes + i * tn_dtype_size(dtype)), want = values[i];
-        const double far = tn_dtype_is_float(dtype) ? test_ulps(dtype, got, want) : got == want ? 0 : INFINITY;
-        if (ulps > 0 ? far <= ulps : got == want || (isnan(got) && isnan(want))) continue;
-        free(bytes);
-        FAIL_AT(file, line, "%s (%s): element %zu is %.17g instead of %.17g, %g ulps away", what, tn_dtype_name(dtype), i, got,
-                want, far);
-    }
-    free(bytes);
-}
-
-void test_has_shape(tn_tensor *x, tn_shape shape, const char *what, const char *file, int line)
-{
-    (void)test_made(x, what, file, line);
-    if (tn_ndim(x) != shape.ndim) FAIL_AT(file, line, "%s has %d axes instead of %d", what, tn_ndim(x), shape.ndim);
-    for (int i = 0; i < shape.ndim; i++)
-        if (tn_dim(x, i) != shape.dim[i])
-            FAIL_AT(file, line, "%s: axis %d has extent %lld instead of %lld", what, i, (long long)tn_dim(x, i),
-                    (long long)shape.dim[i]);
-}
-
-void test_same(tn_tensor *x, tn_tensor *y, const char *x_text, const char *y_text, const char *file, int line)
-{
-    (void)test_made(y, y_text, file, line);
-    test_has_shape(x, tn_shape_of(y), x_text, file, line);
-    const tn_dtype dtype = tn_dtype_of(x);
-    if (dtype != tn_dtype_of(y))
-        FAIL_AT(file, line, "%s is %s, %s is %s", x_text, tn_dtype_name(dtype), y_text, tn_dtype_name(tn_dtype_of(y)));
-    char *a = read_all(x, x_text, file, line), *b = read_all(y, y_text, file, line);
-    for (size_t i = 0, size = tn_dtype_size(dtype); i < (size_t)tn_numel(x); i++) {
-        if (test_bits_equal(dtype, a + i * size, b + i * size)) continue;
-        const double g = test_number(dtype, a + i * size), w = test_number(dtype, b + i * size);
-        free(a);
-        free(b);
-        FAIL_AT(file, line, "element %zu of %s is %.17g, of %s %.17g", i, x_text, g, y_text, w);
-    }
-    free(a);
-    free(b);
 }

@@ -115,6 +115,11 @@ void test_skipped(const char *reason);
 /* Two tensors, of any devices, have the same dtype, shape and bits; NaN counts as one value. */
 #define ck_same(x, y) test_same(x, y, #x, #y, __FILE__, __LINE__)
 
+/* PoCL makes one program of all that a test looks at: the values asserted above are compared when it ends, as they were at the
+ * assertion. A test that counts launches or programs, shuts the library down, or wants them compared at once for another reason, says
+ * so before. */
+void test_at_once(bool wish);
+
 /* Runs all of these, those of one shape and input in one kernel, so that looking at each builds none of its own. */
 #define ck_together(...) test_realize((tn_tensor *const[]){__VA_ARGS__}, sizeof((tn_tensor *const[]){__VA_ARGS__}) / sizeof(tn_tensor *))
 
