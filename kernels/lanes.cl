@@ -20,6 +20,18 @@
 #else
 #define LANE_LIST 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #endif
+/* FOLD(turned) takes the lanes that stand half, a quarter … of a vector behind */
+#if W == 2
+#define FOLDS FOLD(s10)
+#elif W == 4
+#define FOLDS FOLD(s2301) FOLD(s1230)
+#elif W == 8
+#define FOLDS FOLD(s45670123) FOLD(s23456701) FOLD(s12345670)
+#elif W == 16
+#define FOLDS FOLD(s89abcdef01234567) FOLD(s456789abcdef0123) FOLD(s23456789abcdef01) FOLD(s123456789abcdef0)
+#else
+#define FOLDS
+#endif
 #ifndef PLACE
 #define PLACE int
 #define PLACE_LETTER i
@@ -110,25 +122,14 @@ static void RED(levels)(RED(accumulator) *s)
 #endif
 }
 
+#if INDEXED
+#define FOLD(turned) RED(take)(&s->a0, &s->at, s->a0.turned, s->at.turned);
+#else
+#define FOLD(turned) s->a0 = COMBINE(s->a0, s->a0.turned);
+#endif
 /* All lanes into lane 0 by halving. */
 static void RED(fold_lanes)(RED(accumulator) *s)
 {
-#if W > 1
-    TA1 x[2 * W];
-#if INDEXED
-    PLACE y[2 * W];
-#endif
-    for (int reach = W / 2; reach > 0; reach /= 2) {
-        CAT(vstore, W)(s->a0, 0, x);
-        CAT(vstore, W)(s->a0, 1, x);
-        const TA other = CAT(vload, W)(0, x + reach);
-#if INDEXED
-        CAT(vstore, W)(s->at, 0, y);
-        CAT(vstore, W)(s->at, 1, y);
-        RED(take)(&s->a0, &s->at, other, CAT(vload, W)(0, y + reach));
-#else
-        s->a0 = COMBINE(s->a0, other);
-#endif
-    }
-#endif
+    FOLDS
 }
+#undef FOLD

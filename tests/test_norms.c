@@ -1,4 +1,4 @@
-/* Layer and RMS normalisation, and the variance of rows: values, axes, dtypes, layouts, launches, gradients, errors. What is wanted is
+/* Layer and RMS normalisation, variance and cross entropy of rows: values, axes, dtypes, layouts, launches, gradients, errors. What is wanted is
  * computed here in long double. */
 #include <float.h>
 #include <math.h>
@@ -199,6 +199,29 @@ START_TEST(gradients_of_norms)
 }
 END_TEST
 
+START_TEST(cross_entropy_is_a_launch_forwards_and_one_backwards)
+{
+    tn_tensor *x = filled(TN_F32, TN_SHAPE(5, 34), 0), *weight = tn_abs(filled(TN_F32, TN_SHAPE(34), 3)), *y = NULL;
+    tn_tensor *labels = test_values(TN_I64, TN_SHAPE(5), {3, 33, 0, -100, 17});
+    const tn_cross_entropy_options dear = {.weight = weight, .smoothing = 0.25};
+    ck_ok(tn_realize(&weight, 1));
+    ck_ok(tn_set_requires_grad(x, true));
+    ck_launches(1, bones_run(y = tn_cross_entropy(x, labels, TN_REDUCE_NONE, NULL)));
+    double *got = test_numbers(y), *logs = test_numbers(tn_log_softmax(x, 1));
+    const int64_t label[] = {3, 33, 0, -1, 17};
+    for (int r = 0; r < 5; r++) {
+        const double want = label[r] < 0 ? 0 : -logs[r * 34 + label[r]];
+        ck_assert_msg(fabs(got[r] - want) <= 1e-5, "row %d: %.9g, not %.9g", r, got[r], want);
+    }
+    free(got);
+    free(logs);
+    compare_gradients(y, &x, 1, 1);
+    compare_gradients(tn_cross_entropy(x, labels, TN_REDUCE_NONE, &dear), &x, 1, 1);
+    tn_tensor *certain = test_f32(TN_SHAPE(2, 2), {0, -INFINITY, 0, -INFINITY});
+    ck_values(tn_cross_entropy(certain, test_values(TN_I64, TN_SHAPE(2), {0, 1}), TN_REDUCE_NONE, NULL), {0, INFINITY});
+}
+END_TEST
+
 /* ---- errors ---- */
 
 START_TEST(wrong_arguments)
@@ -220,4 +243,4 @@ END_TEST
 
 BONES_MAIN("norms", every_width, far_from_zero_nothing_is_lost, a_row_without_spread_is_zero, every_float, several_axes_are_one,
            strided_and_flipped_rows, nothing_gives_nothing, producer_weights_and_residual_join_the_launch, the_same_bits_twice,
-           gradients_of_norms, wrong_arguments)
+           gradients_of_norms, cross_entropy_is_a_launch_forwards_and_one_backwards, wrong_arguments)

@@ -116,77 +116,6 @@ START_TEST(C10_a_driver_that_crashes_is_reported)
 }
 END_TEST
 
-/* A baseline of one line, as "tenon bench copy" of the device under test would have saved it. */
-static const char *baseline_of(double share)
-{
-    static char path[64];
-    snprintf(path, sizeof path, "/tmp/tenon-baseline-%d", (int)getpid());
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fprintf(file, "{\"work\": \"copy\", \"device\": \"%s\", \"shape\": \"[65536]\", \"of\": \"copy\", \"share\": %.4f}\n",
-            kit_device(), share);
-    fclose(file);
-    return path;
-}
-
-static int bench(const char *option, const char *path)
-{
-    char arguments[512];
-    snprintf(arguments, sizeof arguments, "bench copy --quick --repeat 1 --device %s %s '%s'", kit_device(), option, path);
-    return run(arguments);
-}
-
-#define NEEDS_BENCH()                                                   \
-    NEEDS_TOOL();                                                       \
-    SKIP_IF(run("bench --help") != 0, "the benchmarks were not built"); \
-    SKIP_IF(kit_is("oclgrind"), "its interpreter is no device to measure")
-
-START_TEST(bench_saves_shares_that_it_can_compare)
-{
-    NEEDS_BENCH();
-    const char *path = baseline_of(1e-4);
-    ck_assert_int_eq(bench("--save", path), 0);
-    FILE *file = fopen(path, "r");
-    ck_assert_ptr_nonnull(file);
-    ck_assert_ptr_nonnull(fgets(output, sizeof output, file));
-    fclose(file);
-    ck_assert_has(output, "{\"work\": \"copy\", \"device\": \"");
-    ck_assert_has(output, "\"of\": \"copy\", \"share\": ");
-    bench("--baseline", path);
-    ck_assert_ptr_null(strstr(output, " -\n")); /* the line was found again */
-    remove(path);
-}
-END_TEST
-
-START_TEST(bench_fails_where_a_share_is_a_fifth_below_the_baseline)
-{
-    NEEDS_BENCH();
-    const char *path = baseline_of(1e-4);
-    ck_assert_int_eq(bench("--baseline", path), 0);
-    ck_assert_has(output, "0.000  ok");
-    path = baseline_of(1e4);
-    ck_assert_int_eq(bench("--baseline", path), 1);
-    ck_assert_has(output, "10000.000  regression");
-    remove(path);
-}
-END_TEST
-
-START_TEST(bench_says_what_is_wrong_with_a_baseline)
-{
-    NEEDS_BENCH();
-    const char *path = baseline_of(-1);
-    ck_assert_int_eq(bench("--baseline", path), 2);
-    ck_assert_has(output, ":1 is not a line that --save writes");
-    remove(path);
-    ck_assert_int_eq(bench("--baseline", path), 2);
-    ck_assert_has(output, "cannot be read");
-    ck_assert_int_eq(bench("--save", "/nowhere/file"), 2);
-    ck_assert_has(output, "/nowhere/file cannot be written");
-    ck_assert_int_eq(run("bench --baseline"), 2);
-    ck_assert_has(output, "--baseline needs a value");
-}
-END_TEST
-
 /* ---- cache ---- */
 
 static char folder[128];
@@ -372,6 +301,79 @@ START_TEST(tune_survives_a_driver_that_crashes)
 }
 END_TEST
 
+/* ---- bench ---- */
+
+/* A baseline of one line, as "tenon bench copy" of the device under test would have saved it. */
+static const char *baseline_of(double share)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/tenon-baseline-%d", (int)getpid());
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "{\"work\": \"copy\", \"device\": \"%s\", \"shape\": \"[65536]\", \"of\": \"copy\", \"share\": %.4f}\n",
+            kit_device(), share);
+    fclose(file);
+    return path;
+}
+
+static int bench(const char *option, const char *path)
+{
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "bench copy --quick --repeat 1 --device %s %s '%s'", kit_device(), option, path);
+    return run(arguments);
+}
+
+#define NEEDS_BENCH()                                                   \
+    NEEDS_TOOL();                                                       \
+    SKIP_IF(run("bench --help") != 0, "the benchmarks were not built"); \
+    SKIP_IF(kit_is("oclgrind"), "its interpreter is no device to measure")
+
+START_TEST(bench_saves_shares_that_it_can_compare)
+{
+    NEEDS_BENCH();
+    const char *path = baseline_of(1e-4);
+    ck_assert_int_eq(bench("--save", path), 0);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_ptr_nonnull(fgets(output, sizeof output, file));
+    fclose(file);
+    ck_assert_has(output, "{\"work\": \"copy\", \"device\": \"");
+    ck_assert_has(output, "\"of\": \"copy\", \"share\": ");
+    bench("--baseline", path);
+    ck_assert_ptr_null(strstr(output, " -\n")); /* the line was found again */
+    remove(path);
+}
+END_TEST
+
+START_TEST(bench_fails_where_a_share_is_a_fifth_below_the_baseline)
+{
+    NEEDS_BENCH();
+    const char *path = baseline_of(1e-4);
+    ck_assert_int_eq(bench("--baseline", path), 0);
+    ck_assert_has(output, "0.000  ok");
+    path = baseline_of(1e4);
+    ck_assert_int_eq(bench("--baseline", path), 1);
+    ck_assert_has(output, "10000.000  regression");
+    remove(path);
+}
+END_TEST
+
+START_TEST(bench_says_what_is_wrong_with_a_baseline)
+{
+    NEEDS_BENCH();
+    const char *path = baseline_of(-1);
+    ck_assert_int_eq(bench("--baseline", path), 2);
+    ck_assert_has(output, ":1 is not a line that --save writes");
+    remove(path);
+    ck_assert_int_eq(bench("--baseline", path), 2);
+    ck_assert_has(output, "cannot be read");
+    ck_assert_int_eq(bench("--save", "/nowhere/file"), 2);
+    ck_assert_has(output, "/nowhere/file cannot be written");
+    ck_assert_int_eq(run("bench --baseline"), 2);
+    ck_assert_has(output, "--baseline needs a value");
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     const TTest *const tests[] = {
@@ -380,9 +382,6 @@ int main(int argc, char **argv)
         devices_as_json_has_every_field,
         C04_devices_says_what_could_not_be_used_and_why,
         C10_a_driver_that_crashes_is_reported,
-        bench_saves_shares_that_it_can_compare,
-        bench_fails_where_a_share_is_a_fifth_below_the_baseline,
-        bench_says_what_is_wrong_with_a_baseline,
         cache_lists_measures_and_removes_programs_and_nothing_else,
         cache_is_empty_where_there_is_no_folder,
         cache_says_what_it_cannot_read_or_remove,
@@ -390,6 +389,9 @@ int main(int argc, char **argv)
         tune_says_what_is_wrong_with_its_arguments,
         tune_writes_what_the_library_takes,
         tune_survives_a_driver_that_crashes,
+        bench_saves_shares_that_it_can_compare,
+        bench_fails_where_a_share_is_a_fifth_below_the_baseline,
+        bench_says_what_is_wrong_with_a_baseline,
     };
     return kit_main(argc, argv, "tool", tests, sizeof tests / sizeof *tests, NULL);
 }

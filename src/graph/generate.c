@@ -218,7 +218,7 @@ static void put_draw(tn__generator *g, const tn__step *step)
 {
     const int i = step->a[0];
     const int64_t stride = tn__inner_stride(g, &g->plan->inputs[i].window);
-    static const char *const forms[] = {"UNIFORM", "NORMAL", "INTEGER"};
+    static const char *const forms[] = {"UNIFORM", "NORMAL", "INTEGER", "NUMBER"};
     g->uses |= TN__USES_RANDOM;
     tn__text_add(&g->macros, "ROUND_%s(DRAW_%s_%s(LANES(mp%d, (i), %" PRId64 "), v%d, v%d, v%d, v%d))", tn_dtype_name(step->dtype),
                  forms[step->node->a.random.form], tn_dtype_name(step->dtype), i, stride, step->a[1], step->a[2], step->a[3],

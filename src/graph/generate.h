@@ -83,7 +83,7 @@ void tn__plan_launches(tn__plan *plan, const char *kernel);
 int tn__plan_arguments(const tn__plan *plan, tn__argument *arguments);
 /* Puts the program just finished aside as stage i; the plan is free for the next. */
 void tn__plan_save_stage(tn__plan *plan, int i);
-int tn__stage_arguments(tn__plan *plan, int i, tn__argument *arguments);
+int tn__stage_arguments(const tn__plan *plan, int i, tn__argument *arguments);
 /* Appends an index argument (32 or 64 bits as the plan's). */
 void tn__argument_index(const tn__plan *plan, tn__argument *arguments, int *count, int64_t v);
 tn__argument tn__number_argument(const tn__number *n);

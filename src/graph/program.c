@@ -174,7 +174,8 @@ tn__argument tn__number_argument(const tn__number *n)
     return (tn__argument){.size = n->compute == TN__CD || n->compute >= TN__CL ? 8 : 4, .value.u64 = n->m};
 }
 
-int tn__plan_arguments(const tn__plan *p, tn__argument *a)
+/* With these parameters, or the buffer that holds them. */
+static int put_arguments(const tn__plan *p, const int64_t *parameters, int parameters_count, tn__buffer *meta, tn__argument *a)
 {
     int n = 0, pointers = 0;
     for (int o = 0; o < p->outputs_count; o++) a[n++] = (tn__argument){.buffer = p->outputs[o].bytes};
@@ -185,9 +186,20 @@ int tn__plan_arguments(const tn__plan *p, tn__argument *a)
         }
     for (int k = 0; k < p->numbers_count; k++) a[n++] = tn__number_argument(&p->numbers[k]);
     if (p->reports) a[n++] = (tn__argument){.buffer = p->device->faults};
-    if (p->meta) a[n++] = (tn__argument){.buffer = p->meta};
-    for (int e = 0; !p->meta && e < p->parameters_count; e++) tn__argument_index(p, a, &n, p->parameters[e]);
+    if (meta) a[n++] = (tn__argument){.buffer = meta};
+    for (int e = 0; !meta && e < parameters_count; e++) tn__argument_index(p, a, &n, parameters[e]);
     return n;
+}
+
+int tn__plan_arguments(const tn__plan *p, tn__argument *a)
+{
+    return put_arguments(p, p->parameters, p->parameters_count, p->meta, a);
+}
+
+int tn__stage_arguments(const tn__plan *p, int i, tn__argument *a)
+{
+    const tn__stage *stage = &p->stages[i];
+    return put_arguments(p, stage->parameters, stage->parameters_count, stage->meta, a);
 }
 
 tn_status tn__launch_items(const tn__plan *p, tn__kernel *kernel, const tn__argument *a, int count, int64_t items)
@@ -220,14 +232,4 @@ void tn__plan_save_stage(tn__plan *p, int i)
     p->parameters = NULL;
     p->parameters_count = p->parameters_capacity = 0;
     p->meta = NULL;
-}
-
-int tn__stage_arguments(tn__plan *p, int i, tn__argument *a)
-{
-    const tn__stage *stage = &p->stages[i];
-    tn__plan with = *p;
-    with.parameters = stage->parameters;
-    with.parameters_count = stage->parameters_count;
-    with.meta = stage->meta;
-    return tn__plan_arguments(&with, a);
 }

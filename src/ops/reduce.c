@@ -190,7 +190,8 @@ static tn_status launch_reduce(tn__plan *p)
     if (l.columns) tn__argument_index(p, a, &count, l.column_count);
     if (l.columns) tn__argument_index(p, a, &count, l.block);
     for (int i = 0; i < 2; i++) a[count++] = (tn__argument){.buffer = p->scratch[i]};
-    TN__TRY(l.tree ? tn__launch(p->unit.kernel[0], a, count, groups * local, local) : tn__launch_items(p, p->unit.kernel[0], a, count, global));
+    TN__TRY(l.tree ? tn__launch(p->unit.kernel[0], a, count, groups * local, local)
+                   : tn__launch_items(p, p->unit.kernel[0], a, count, global));
     return l.segments > 1 ? launch_finish(p, &l, a, generated) : TN_OK;
 }
 

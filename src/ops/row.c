@@ -6,6 +6,7 @@
 #include "ops/phases.h"
 #include "ops/reduction.h"
 #include <math.h>
+#include <string.h>
 #include <tenon/ops.h>
 
 enum { MOST_PHASES = 20, WIDE_LOCAL = 128, LOCAL_ROW_BYTES = 8192, ITEMS_PER_UNIT = 16, GROUPS_PER_UNIT = 16 };
@@ -79,26 +80,58 @@ static tn_status host_phases(const tn__node *node, void *const *out)
 
 typedef struct row_shape {
     tn__role role[TN__RANK];
-    int64_t rows, n, padded, per, items, cells;
+    bool columns; /* W rows at a time, which lie side by side */
+    int64_t units, n, inner, padded, per, items, cells;
     int row_local, kept;
 } row_shape;
 
-static void choose_shape(const tn__plan *p, row_shape *s)
+/* The axis that most inputs pass element by element, when it is not the row's: the last of the others. */
+static int find_columns(const tn__plan *p)
 {
+    int last = -1, along_last = 0, along_row = 0;
+    for (int k = 0; k < p->rank; k++)
+        if (p->group[k] == 0) last = k;
+    for (int i = 0; last >= 0 && i < p->inputs_count; i++) {
+        if (p->inputs[i].section == TN__SECTION_END) continue;
+        along_last += p->inputs[i].window.stride[last] == 1;
+        along_row += p->inputs[i].window.stride[p->rank - 1] == 1;
+    }
+    return p->deep && along_last > along_row ? last : -1;
+}
+
+static int choose_width(const tn__plan *p, row_shape *s)
+{
+    const int columns = find_columns(p);
     for (int k = 0; k < p->rank; k++) s->role[k] = p->group[k] == 0 ? TN__OUTER : TN__INNER;
-    s->rows = tn__role_extent(p, s->role, TN__OUTER);
-    s->n = tn__role_extent(p, s->role, TN__INNER);
-    s->padded = (s->n + 15) / 16 * 16;
+    if (columns < 0) return tn__fixed_width(p, s->role, p->anchor->dtype);
+    s->role[columns] = TN__INNER;
+    s->role[p->rank - 1] = TN__MIDDLE;
+    const int width = tn__plan_width(p, s->role);
+    s->columns = width > 1;
+    if (s->columns) return width;
+    s->role[columns] = TN__OUTER;
+    s->role[p->rank - 1] = TN__INNER;
+    return tn__fixed_width(p, s->role, p->anchor->dtype);
+}
+
+static int choose_shape(const tn__plan *p, row_shape *s)
+{
+    memset(s, 0, sizeof *s);
+    const int width = choose_width(p, s);
+    const int64_t element = p->anchor->dtype == TN_F64 ? 8 : 4, outer = tn__role_extent(p, s->role, TN__OUTER);
+    s->inner = tn__role_extent(p, s->role, TN__INNER);
+    s->n = s->columns ? tn__role_extent(p, s->role, TN__MIDDLE) : s->inner;
+    s->units = s->columns ? outer * ((s->inner + width - 1) / width) : outer;
+    s->padded = s->columns ? s->n * width : (s->n + 15) / 16 * 16;
     s->kept = has_second_row(p->anchor) ? 2 : 1;
-    const int64_t element = p->anchor->dtype == TN_F64 ? 8 : 4;
-    s->row_local = 0;
     if (!p->deep && s->n * element <= LOCAL_ROW_BYTES &&
         (uint64_t)(s->kept * LOCAL_ROW_BYTES + WIDE_LOCAL * element) <= p->device->info.local_memory)
         s->row_local = LOCAL_ROW_BYTES / (int)element;
     const int64_t most = (int64_t)p->device->compute_units * (p->deep ? ITEMS_PER_UNIT : GROUPS_PER_UNIT);
-    s->per = p->deep ? (s->rows + most - 1) / most : 1;
-    s->items = p->deep ? (s->rows + s->per - 1) / s->per : s->rows < most ? s->rows : most;
+    s->per = p->deep ? (s->units + most - 1) / most : 1;
+    s->items = p->deep ? (s->units + s->per - 1) / s->per : s->units < most ? s->units : most;
     s->cells = s->items * s->padded * s->kept;
+    return width;
 }
 
 /* What phases are turned into: loops over the row, each with macros of its own, which PHASES calls. */
@@ -185,7 +218,7 @@ static bool put_phase(writer *w)
     if (p->kind == REGISTER || p->kind == RESULT) {
         tn__text_add(&w->phases, p->kind == REGISTER ? " \\\n    const TA R%d = " : " \\\n    const TA x = ", w->registers);
         put_text(w, &w->phases, p->text);
-        tn__text_puts(&w->phases, p->kind == REGISTER ? ";" : "; E_EVAL(0) E_STORE(0)");
+        tn__text_puts(&w->phases, p->kind == REGISTER ? ";" : "; STORED");
         w->registers++;
         w->at++;
         return p->kind == REGISTER;
@@ -231,15 +264,17 @@ static tn_status put_lanes(tn__generator *g, const tn__phase_list *list, tn__com
 
 static void put_sections(tn__generator *g)
 {
-    tn__text outer = {0};
+    tn__text middle = {0};
+    tn__text_puts(&g->defines, "#define OUTER(o) E_OUTER(o)");
     for (int i = 0; i < g->plan->anchor->inputs; i++) {
         tn__generate_section(g, i);
-        tn__text_add(&outer, " P%d_OUTER(o) P%d_MIDDLE(0)", i, i);
+        tn__text_add(&g->defines, " P%d_OUTER(o)", i);
+        tn__text_add(&middle, " P%d_MIDDLE(m)", i);
     }
     tn__generate_section(g, TN__SECTION_END);
-    tn__text_add(&g->defines, "#define OUTER(o)%s E_OUTER(o) E_MIDDLE(0)\n", outer.data ? outer.data : "");
-    g->defines.failed |= outer.failed;
-    tn__text_free(&outer);
+    tn__text_add(&g->defines, "\n#define MIDDLE(m) E_MIDDLE(m)%s\n", middle.data ? middle.data : "");
+    g->defines.failed |= middle.failed;
+    tn__text_free(&middle);
 }
 
 static tn_status generate(tn__plan *p)
@@ -249,9 +284,9 @@ static tn_status generate(tn__plan *p)
     const char *dtype = tn_dtype_name(node->dtype);
     tn__generator g;
     row_shape s;
-    choose_shape(p, &s);
+    const int width = choose_shape(p, &s);
     p->local = p->deep ? 1 : tn__group_size(p->device, WIDE_LOCAL);
-    tn__generator_start(&g, p, s.role, tn__fixed_width(p, s.role, node->dtype), s.cells);
+    tn__generator_start(&g, p, s.role, width, s.cells);
     tn_status status = put_lanes(&g, node->a.along.list, c);
     if (status == TN_OK && !p->scratch[0] && !(p->scratch[0] = tn__buffer_new(p->device, s.row_local ? 8 : (uint64_t)s.cells * 8)))
         status = tn_last_status();
@@ -261,7 +296,8 @@ static tn_status generate(tn__plan *p)
     }
     put_sections(&g);
     put_phases(&g, c);
-    tn__text_add(&g.defines, "#define L %d\n#define ROW_LOCAL %d\n#define ROWS %d\n", p->local, s.row_local, s.kept);
+    tn__text_add(&g.defines, "#define L %d\n#define ROW_LOCAL %d\n#define ROWS %d\n#define BY_COLUMNS %d\n", p->local, s.row_local,
+                 s.kept, s.columns);
     tn__text_add(&g.defines, "#define RESULT ROUND_%s(x)\n#define RESULT1 ROUND_%s(y)\n", dtype, dtype);
     return tn__generator_finish(&g, "row.cl", "row");
 }
@@ -270,10 +306,11 @@ static tn_status launch(tn__plan *p)
 {
     tn__argument a[TN__ARGUMENTS];
     row_shape s;
-    choose_shape(p, &s);
+    (void)choose_shape(p, &s);
     int count = tn__plan_arguments(p, a);
-    tn__argument_index(p, a, &count, s.rows);
+    tn__argument_index(p, a, &count, s.units);
     tn__argument_index(p, a, &count, s.n);
+    tn__argument_index(p, a, &count, s.inner);
     tn__argument_index(p, a, &count, s.per);
     tn__argument_index(p, a, &count, s.padded);
     a[count++] = (tn__argument){.buffer = p->scratch[0]};
