@@ -6,20 +6,11 @@
 #include <tenon/tenon.h>
 
 #include "copies.h"
+#include "job.h"
 #include "measure.h"
 #include "report.h"
 
 static const double seconds_full = 1.5, seconds_quick = 0.1;
-
-/* One work, ready to run. */
-typedef struct job {
-    const work *work;
-    const char *device;
-    tn_shape shape;
-    tn_tensor *inputs[WORK_INPUTS];
-    contender c;
-    bool asked_for;
-} job;
 
 typedef struct batch {
     const conditions *on;
@@ -32,29 +23,10 @@ typedef struct batch {
     contender host_c, driver_c;
 } batch;
 
-/* From recording to the end of the device's work. The output is released afterwards: the next one gets its memory. */
-static bool job_once(void *what, double *ms, uint64_t *launches)
-{
-    const job *j = what;
-    tn_device_info before, after;
-    const tn_scope scope = tn_scope_push();
-    bool good = tn_device_query(j->device, &before) == TN_OK;
-    const double start = measure_now();
-    tn_tensor *y = j->work->record(j->inputs);
-    good = good && tn_realize(&y, 1) == TN_OK && tn_finish(j->device) == TN_OK;
-    *ms = measure_now() - start;
-    good = good && tn_device_query(j->device, &after) == TN_OK;
-    *launches = good ? after.launches - before.launches : 0;
-    return tn_scope_pop(scope) == TN_OK && good;
-}
-
 static job *job_add(batch *b, const work *w, bool asked_for)
 {
     job *j = &b->jobs[b->count++];
-    j->work = w;
-    j->device = b->on->device;
-    j->shape = b->on->quick ? w->quick : w->shape;
-    j->c = (contender){.name = w->name, .once = job_once, .what = j};
+    job_choose(j, w, b->on->device, b->on->quick);
     j->asked_for = asked_for;
     return j;
 }
@@ -65,18 +37,9 @@ static void choose(batch *b, const work *const *works, int count)
     const work *copy = work_named("copy");
     for (int i = 0; i < count; i++) {
         job *j = job_add(b, works[i], true);
-        if (works[i] == copy)
-            b->copy = j;
+        if (works[i] == copy) b->copy = j;
     }
-    if (works[0]->by_copies && !b->copy)
-        b->copy = job_add(b, copy, false);
-}
-
-static bool make_inputs(job *j)
-{
-    for (int i = 0; i < j->work->inputs; i++)
-        j->inputs[i] = tn_rand(j->work->dtype, j->shape, j->device);
-    return tn_realize(j->inputs, j->work->inputs) == TN_OK && tn_finish(j->device) == TN_OK;
+    if (works[0]->by_copies && !b->copy) b->copy = job_add(b, copy, false);
 }
 
 /* The other two copies, of the same size. */
@@ -100,12 +63,9 @@ static bool measure_all(batch *b)
     contender *list[BATCH_MOST + COPIES];
     const pace p = {b->on->quick ? seconds_quick : seconds_full, b->on->repeat};
     int count = 0;
-    for (int i = 0; i < b->count; i++)
-        list[count++] = &b->jobs[i].c;
-    if (b->copy)
-        list[count++] = &b->host_c;
-    if (b->driver)
-        list[count++] = &b->driver_c;
+    for (int i = 0; i < b->count; i++) list[count++] = &b->jobs[i].c;
+    if (b->copy) list[count++] = &b->host_c;
+    if (b->driver) list[count++] = &b->driver_c;
     return measure(list, count, &p);
 }
 
@@ -121,8 +81,7 @@ static void report(const batch *b)
     for (int i = 0; i < b->count; i++) {
         const job *j = &b->jobs[i];
         result r = {.work = j->work, .device = j->device, .shape = j->shape, .beside_copies = b->copy != NULL};
-        if (!j->asked_for)
-            continue;
+        if (!j->asked_for) continue;
         r.min_ms = contender_min(&j->c);
         r.median_ms = contender_median(&j->c);
         r.rounds = j->c.rounds;
@@ -131,8 +90,7 @@ static void report(const batch *b)
             add_copy(&r, COPY_KERNEL, b, &b->copy->c);
             add_copy(&r, COPY_MEMCPY, b, &b->host_c);
         }
-        if (b->driver)
-            add_copy(&r, COPY_DRIVER, b, &b->driver_c);
+        if (b->driver) add_copy(&r, COPY_DRIVER, b, &b->driver_c);
         (b->on->json ? report_json : report_row)(&r);
     }
 }
@@ -148,11 +106,9 @@ bool batch_run(const work *const *works, int count, const conditions *on)
     choose(b, works, count);
     const tn_scope scope = tn_scope_push();
     bool good = true;
-    for (int i = 0; good && i < b->count; i++)
-        good = make_inputs(&b->jobs[i]);
+    for (int i = 0; good && i < b->count; i++) good = job_prepare(&b->jobs[i]);
     good = good && (!b->copy || make_copies(b)) && measure_all(b);
-    if (good)
-        report(b);
+    if (good) report(b);
     if (tn_scope_pop(scope) != TN_OK || !good) {
         fprintf(stderr, "tenon bench: %s on %s: %s\n", works[0]->name, on->device,
                 *tn_last_error() ? tn_last_error() : "not measured");

@@ -22,6 +22,10 @@ typedef struct result {
     double copies[COPIES], copies_median[COPIES];
 } result;
 
+enum { REPORT_TEXT = 128 };
+/* "[4, 5]", in text. */
+const char *report_shape(const tn_shape *shape, char text[REPORT_TEXT]);
+
 void report_list(void);
 void report_heading(void);
 void report_row(const result *r);

@@ -12,13 +12,15 @@
  *
  * With LM the operands are staged in local memory, slab by slab of TK steps; LOAD runs once for each element staged,
  * and the next slab is fetched into registers while the present one is used. Element (k, m) of a tile lies at
- * k*TM + (m ^ SWIZZLE(k)), which keeps the transposing writes off each other's banks and vectors whole. Without LM
- * every item reads global memory: no barriers, any group down to one item. Edges are predicated; every item reaches
- * every barrier; K = 0 stores zeros.
+ * k*TM + (m ^ SWIZZLE(k)), which keeps the transposing writes off each other's banks and vectors whole: the TK/4
+ * vectors of a row, written by as many lanes, lie 128/TK banks apart. Without LM every item reads global memory: no
+ * barriers, any group down to one item. Edges are predicated, unless the product is EVEN; every item reaches every
+ * barrier.
  *
- * The generator defines T IDX W (1, 2 or 4) TW PARAMS ATTR BATCH LOAD_A LOAD_AW LOAD_B LOAD_BW STORE STOREW MAD, and
- * A_UNIT and B_UNIT (column stride 1), A_COL and B_COL (row stride 1). Local size: WG. Global size:
- * WG * ceil(M/TM) * ceil(N/TN) * batch. Local memory: (TM + TN) * TK * sizeof(T). */
+ * The generator defines T IDX W (1, 2 or 4) TW PARAMS ATTR BATCH LOAD_A LOAD_AW LOAD_B LOAD_BW STORE STOREW MAD; A_UNIT
+ * and B_UNIT (column stride 1), A_COL and B_COL (row stride 1); and for group number z of tiles the matrix MATRIX(z)
+ * and the steps FIRST(z) up to LAST(z) of k, a part of them where the product is SPLIT. Local size: WG. Global size:
+ * WG * ceil(M/TM) * ceil(N/TN) * batch * parts. Local memory: (TM + TN) * TK * sizeof(T). */
 
 #ifndef TM
 #define TM 64           /* rows of a group's tile */
@@ -27,7 +29,7 @@
 #define TN 64           /* columns of a group's tile */
 #endif
 #ifndef TK
-#define TK 16           /* steps of k staged at once: a multiple of 4; TM*TK and TN*TK multiples of W*WG */
+#define TK 16           /* steps of k staged at once: 8, 16 or 32; TM*TK and TN*TK multiples of W*WG */
 #endif
 #ifndef RM
 #define RM 4            /* rows of an item; with LM a multiple of W */
@@ -38,6 +40,9 @@
 #ifndef LM
 #define LM 1            /* stage the operands in local memory */
 #endif
+#ifndef EVEN
+#define EVEN 0          /* M, N and K are multiples of TM, TN and TK */
+#endif
 #ifndef STRIP
 #define STRIP 8         /* tile columns that are walked together */
 #endif
@@ -45,23 +50,12 @@
 #define WG ((TM / RM) * (TN / RN))
 #define RUNS (RN / W)
 #if TM % 32 == 0 && TN % 32 == 0
-#define SWIZZLE(k) ((((k) >> 2) & 3) << 3)
+#define SWIZZLE(k) ((((k) >> 2) & (TK / 4 - 1)) * (128 / TK))
 #else
 #define SWIZZLE(k) 0
 #endif
 
-/* GATHER makes a vector of f(x, y, 0), f(x, y, 1) ...; SPREAD puts a vector's lanes into an array. */
-#if W == 1
-#define GATHER(f, x, y) f(x, y, 0)
-#define SPREAD(to, v) (to)[0] = (v)
-#elif W == 2
-#define GATHER(f, x, y) (TW)(f(x, y, 0), f(x, y, 1))
-#define SPREAD(to, v) (to)[0] = (v).s0, (to)[1] = (v).s1
-#else
-#define GATHER(f, x, y) (TW)(f(x, y, 0), f(x, y, 1), f(x, y, 2), f(x, y, 3))
-#define SPREAD(to, v) (to)[0] = (v).s0, (to)[1] = (v).s1, (to)[2] = (v).s2, (to)[3] = (v).s3
-#endif
-
+#define WITHIN(inside) (EVEN || (inside))
 #define A_OFF(m, k) (a0 + (IDX)(m) * a_rs + (IDX)(k) * a_cs)
 #define B_OFF(k, n) (b0 + (IDX)(k) * b_rs + (IDX)(n) * b_cs)
 
@@ -73,24 +67,24 @@
 #if A_COL
 #define A_M(v) ((int)((uint)(v) % (TM / W)) * W)
 #define A_K(v) ((int)((uint)(v) / (TM / W)))
-#define A_WHOLE(m, k) ((m) + W <= M && (k) < K)
-#define A_ELEMENT(m, k, i) ((m) + i < M && (k) < K ? LOAD_A(A_OFF((m) + i, k)) : (T)0)
+#define A_WHOLE(m, k) WITHIN((m) + W <= M && (k) < last)
+#define A_ELEMENT(m, k, i) (WITHIN((m) + i < M && (k) < last) ? LOAD_A(A_OFF((m) + i, k)) : (T)0)
 #else
 #define A_M(v) ((int)((uint)(v) / (TK / W)))
 #define A_K(v) ((int)((uint)(v) % (TK / W)) * W)
-#define A_WHOLE(m, k) (A_UNIT && (m) < M && (k) + W <= K)
-#define A_ELEMENT(m, k, i) ((m) < M && (k) + i < K ? LOAD_A(A_OFF(m, (k) + i)) : (T)0)
+#define A_WHOLE(m, k) (A_UNIT && WITHIN((m) < M && (k) + W <= last))
+#define A_ELEMENT(m, k, i) (WITHIN((m) < M && (k) + i < last) ? LOAD_A(A_OFF(m, (k) + i)) : (T)0)
 #endif
 #if B_COL && !B_UNIT
 #define B_N(v) ((int)((uint)(v) / (TK / W)))
 #define B_K(v) ((int)((uint)(v) % (TK / W)) * W)
-#define B_WHOLE(k, n) ((n) < N && (k) + W <= K)
-#define B_ELEMENT(k, n, i) ((n) < N && (k) + i < K ? LOAD_B(B_OFF((k) + i, n)) : (T)0)
+#define B_WHOLE(k, n) WITHIN((n) < N && (k) + W <= last)
+#define B_ELEMENT(k, n, i) (WITHIN((n) < N && (k) + i < last) ? LOAD_B(B_OFF((k) + i, n)) : (T)0)
 #else
 #define B_N(v) ((int)((uint)(v) % (TN / W)) * W)
 #define B_K(v) ((int)((uint)(v) / (TN / W)))
-#define B_WHOLE(k, n) (B_UNIT && (n) + W <= N && (k) < K)
-#define B_ELEMENT(k, n, i) ((n) + i < N && (k) < K ? LOAD_B(B_OFF(k, (n) + i)) : (T)0)
+#define B_WHOLE(k, n) (B_UNIT && WITHIN((n) + W <= N && (k) < last))
+#define B_ELEMENT(k, n, i) (WITHIN((n) + i < N && (k) < last) ? LOAD_B(B_OFF(k, (n) + i)) : (T)0)
 #endif
 
 #define FETCH(slab)                                                                                                    \
@@ -133,14 +127,15 @@
 #endif
 
 __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const IDX a_rs, const IDX a_cs,
-                          const IDX b_rs, const IDX b_cs)
+                          const IDX b_rs, const IDX b_cs SPLIT_PARAMS)
 {
     const int lane = (int)get_local_id(0), lane_m = (int)((uint)lane / (TN / RN)), lane_n = (int)((uint)lane % (TN / RN));
     const int rows = (M + TM - 1) / TM, columns = (N + TN - 1) / TN;
     const int z = (int)get_group_id(0) / (rows * columns), g = (int)get_group_id(0) - z * (rows * columns);
     const int strip = g / (STRIP * rows), in_strip = g - strip * (STRIP * rows), across = min(STRIP, columns - strip * STRIP);
     const int down = in_strip / across, m0 = down * TM, n0 = (strip * STRIP + in_strip - down * across) * TN;
-    BATCH(z)
+    const int first = FIRST(z), last = LAST(z);
+    BATCH(MATRIX(z))
 
     TW acc[RM][RUNS];
 #pragma unroll
@@ -152,8 +147,8 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #if LM
     __local TW a_tile[TK * TM / W], b_tile[TK * TN / W];
     TW a_next[A_VECTORS], b_next[B_VECTORS];
-    FETCH(0)
-    for (int slab = 0; slab < K; slab += TK) {
+    FETCH(first)
+    for (int slab = first; slab < last; slab += TK) {
 #pragma unroll
         for (int v = 0; v < A_VECTORS; v++)
             PUT_A(a_tile, TM, A_K(lane + v * WG), A_M(lane + v * WG), a_next[v]);
@@ -161,7 +156,7 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
         for (int v = 0; v < B_VECTORS; v++)
             PUT_B(b_tile, TN, B_K(lane + v * WG), B_N(lane + v * WG), b_next[v]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (slab + TK < K) {
+        if (slab + TK < last) {
             FETCH(slab + TK)
         }
         for (int k4 = 0; k4 < TK; k4 += 4) {
@@ -196,27 +191,27 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #else
 #define STEPS 1
 #endif
-    for (int k = 0; k < K; k += STEPS) {
+    for (int k = first; k < last; k += STEPS) {
         T x[RM][STEPS];
 #pragma unroll
         for (int i = 0; i < RM; i++) {
 #if A_UNIT
-            if (k + W <= K) {
+            if (WITHIN(k + W <= last)) {
                 const TW v = LOAD_AW(A_OFF(AT_ROW(i), k));
                 SPREAD(x[i], v);
             } else
 #endif
                 for (int s = 0; s < STEPS; s++)
-                    x[i][s] = k + s < K ? LOAD_A(A_OFF(AT_ROW(i), k + s)) : (T)0;
+                    x[i][s] = k + s < last ? LOAD_A(A_OFF(AT_ROW(i), k + s)) : (T)0;
         }
 #pragma unroll
         for (int s = 0; s < STEPS; s++)
-            if (k + s < K) {
+            if (k + s < last) {
 #pragma unroll
                 for (int r = 0; r < RUNS; r++) {
                     const int n = n0 + r * (TN / RUNS) + lane_n * W;
                     TW y;
-                    if (B_UNIT && n + W <= N)
+                    if (B_UNIT && WITHIN(n + W <= N))
                         y = LOAD_BW(B_OFF(k + s, n));
                     else
                         y = GATHER(B_ELEMENT, k + s, n);
@@ -231,11 +226,11 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #pragma unroll
     for (int i = 0; i < RM; i++) {
         const int m = m0 + lane_m * RM + i;
-        if (m < M) {
+        if (WITHIN(m < M)) {
 #pragma unroll
             for (int r = 0; r < RUNS; r++) {
                 const int n = n0 + r * (TN / RUNS) + lane_n * W;
-                if (n + W <= N) {
+                if (WITHIN(n + W <= N)) {
                     STOREW(z, m, n, acc[i][r]);
                 } else {
                     T lanes[W];

@@ -89,3 +89,4 @@ static Tm integer_m(Tm at, Tm seed, Tm low, Tm span)
 #define DRAW_INTEGER_u8 DRAW_INTEGER_u32
 #define DRAW_INTEGER_i16 DRAW_INTEGER_i32
 #define DRAW_INTEGER_i8 DRAW_INTEGER_i32
+#define DRAW_NUMBER_i32(e, seed, position, low, span) TO(int, e)

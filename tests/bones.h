@@ -51,18 +51,19 @@ static inline void bones_push_at_once(void)
 /* The same where it matters when something runs. */
 #define BONES_MAIN_AT_ONCE(name, ...) TEST_MAIN(name, bones_push_at_once, bones_pop, __VA_ARGS__)
 
+/* Whoever asks for counts looks at values at once. */
 static inline tn_device_info bones_info(const char *device)
 {
     tn_device_info info;
+    test_at_once(true);
     memset(&info, 0, sizeof info);
     ck_ok(tn_device_query(device, &info));
     return info;
 }
 
-/* Kernels the device under test has started so far; whoever counts them looks at values at once. */
+/* Kernels the device under test has started so far. */
 static inline uint64_t bones_launches(void)
 {
-    test_at_once(true);
     return bones_info(test_device()).launches;
 }
 

@@ -74,7 +74,7 @@ static inline int kit_log_count(const char *part)
 
 static inline void kit_begin(void)
 {
-    static const char *const settings[] = {"device", "opencl", "devices", "profile", "memory_limit", "cache_dir", "kernel_dir"};
+    static const char *const settings[] = {"device", "opencl", "devices", "profile", "memory_limit", "cache_dir", "tuning", "kernel_dir"};
     static const char *const fakes[] = {"FAKE_PLATFORMS", "FAKE_ALONE", "FAKE_FAIL", "FAKE_LOG",
                                         "FAKE_DRIVER",    "FAKE_GROUP", "FAKE_TOTAL", "FAKE_C"};
     for (size_t i = 0; i < sizeof fakes / sizeof *fakes; i++) unsetenv(fakes[i]);

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -413,9 +414,60 @@ START_TEST(a_text_that_does_not_build_harms_no_other)
 }
 END_TEST
 
+/* The largest of the folder's programs, in bytes. */
+static off_t largest;
+
+static void find_largest(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) == 0 && about.st_size > largest) largest = about.st_size;
+}
+
+static void count_any(const char *path)
+{
+    (void)path;
+    files++;
+}
+
+/* The largest program does not fit, or whatever the driver writes. */
+START_TEST(C69_a_full_disk_is_mentioned_once_and_leaves_no_half_file)
+{
+    struct rlimit limit, small;
+    NEEDS_OPENCL();
+    SKIP_IF(strncmp(kit_device(), "cpu", 3) == 0, "PoCL ends the process when its own files do not fit");
+    begin_cache();
+    expect_life(2, 0);
+    largest = 0;
+    each_file(find_largest);
+    each_file(remove_one);
+    ck_assert_int_gt(largest, 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = (struct rlimit){.rlim_cur = (rlim_t)largest - 1, .rlim_max = limit.rlim_max};
+    void (*const before)(int) = signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    expect_life(2, 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    (void)signal(SIGXFSZ, before);
+    ck_assert_int_eq(count_files(), 1); /* the other one */
+    files = 0;
+    each_file(count_any);
+    ck_assert_int_eq(files, 1);
+    ck_assert_int_eq(kit_log_count("cannot be written"), 1);
+    expect_life(1, 1);
+    expect_life(0, 2);
+    end_cache();
+}
+END_TEST
+
 /* ---- processes that share a folder ---- */
 
-enum { PROCESSES = 8, KERNELS = 4 };
+enum { PROCESSES = 8, VICTIMS = 3, KERNELS = 4, KERNELS_LONG = 200 };
+
+static int kernels(void)
+{
+    const char *set = getenv("TENON_TEST_LONG");
+    return set && strcmp(set, "0") != 0 ? KERNELS_LONG : KERNELS;
+}
 
 static int role_add(void)
 {
@@ -424,14 +476,15 @@ static int role_add(void)
     return 0;
 }
 
-/* Builds and runs kernels that differ in a constant. */
+/* Builds and runs kernels that differ in a constant; with ALL_LOADED set, none may have to be built. */
 static int role_many(void)
 {
+    tn_device_info info;
     tn__device *device = tn__device_use(kit_device());
     EXPECT(device);
     tn__buffer *buffer = tn__buffer_new(device, 4);
     EXPECT(buffer);
-    for (int i = 0; i < KERNELS; i++) {
+    for (int i = 0; i < kernels(); i++) {
         char text[128];
         int value = 0;
         snprintf(text, sizeof text, "__kernel void give(__global int *a) { a[0] = %d; }", 1000 + i);
@@ -440,6 +493,8 @@ static int role_many(void)
         EXPECT(kernel && tn__launch(kernel, &argument, 1, 1, 1) == TN_OK);
         EXPECT(tn__buffer_read(buffer, 0, &value, 4) == TN_OK && value == 1000 + i);
     }
+    EXPECT(tn_device_query(kit_device(), &info) == TN_OK);
+    EXPECT(!getenv("ALL_LOADED") || info.programs_built == 0);
     return 0;
 }
 
@@ -463,18 +518,23 @@ static int wait_for(pid_t child)
     return status;
 }
 
-START_TEST(C69_eight_processes_share_an_empty_cache_and_one_is_killed)
+START_TEST(C69_eight_processes_share_an_empty_cache_and_others_are_killed)
 {
-    pid_t children[PROCESSES + 1];
+    pid_t children[PROCESSES + VICTIMS];
     NEEDS_OPENCL();
     SKIP_IF(kit_is("oclgrind"), "its launcher is not inherited by children alike");
     begin_cache();
-    start_many(children, PROCESSES + 1);
-    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-    kill(children[PROCESSES], SIGKILL);
-    wait_for(children[PROCESSES]);
+    start_many(children, PROCESSES + VICTIMS);
+    for (int i = PROCESSES; i < PROCESSES + VICTIMS; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        kill(children[i], SIGKILL);
+        wait_for(children[i]);
+    }
     for (int i = 0; i < PROCESSES; i++) ck_assert_int_eq(wait_for(children[i]), 0);
-    ck_assert_int_eq(count_files(), KERNELS + 1);
+    ck_assert_int_eq(count_files(), kernels() + 1);
+    setenv("ALL_LOADED", "1", 1);
+    ck_assert_int_eq(kit_run_role("many"), 0);
+    unsetenv("ALL_LOADED");
     end_cache();
 }
 END_TEST
@@ -497,8 +557,8 @@ START_TEST(processes_wait_for_each_others_builds)
     ck_assert_ptr_nonnull(log);
     while (fgets(line, sizeof line, log)) built_lines += strstr(line, ": built ") != NULL;
     fclose(log);
-    ck_assert_int_ge(built_lines, KERNELS + 1);
-    ck_assert_int_lt(built_lines, 2 * (KERNELS + 1)); /* patience may end on a busy machine */
+    ck_assert_int_ge(built_lines, kernels() + 1);
+    ck_assert_int_lt(built_lines, 2 * (kernels() + 1)); /* patience may end on a busy machine */
     end_cache();
 }
 END_TEST
@@ -522,7 +582,8 @@ int main(int argc, char **argv)
         each_text_of_a_program_is_found_again,
         C69_damaged_files_of_a_joined_program_are_made_anew,
         a_text_that_does_not_build_harms_no_other,
-        C69_eight_processes_share_an_empty_cache_and_one_is_killed,
+        C69_a_full_disk_is_mentioned_once_and_leaves_no_half_file,
+        C69_eight_processes_share_an_empty_cache_and_others_are_killed,
         processes_wait_for_each_others_builds,
     };
     return kit_main(argc, argv, "device_programs", tests, sizeof tests / sizeof *tests, roles);

@@ -386,10 +386,10 @@ START_TEST(layers_refuse_shapes_by_name)
     tn_module *pair = tn_bilinear_new(3, 3, 1, true), *rows = tn_embedding_new(5, 2, -1);
     ck_fails(tn_module_forward(linear, x), TN_SHAPE, "Linear: input [2,3], weight [2,4]", "not 4");
     ck_fails(tn_module_forward(linear, number), TN_SHAPE, "Linear: input []");
-    ck_fails(tn_module_forward(norm, x), TN_SHAPE, "LayerNorm: input [2,3] does not end in [4]");
+    ck_fails(tn_module_forward(norm, x), TN_SHAPE, "LayerNorm: layer_norm: x [2,3] does not end in [4]");
     ck_fails(tn_module_forward(batch, x), TN_SHAPE, "BatchNorm1d: input [2,3]", "[n, 4]");
     ck_fails(tn_module_forward(group, x), TN_SHAPE, "GroupNorm: input [2,3]", "[n, 4, ...]");
-    ck_fails(tn_module_forward(norm, tn_zeros(TN_I32, TN_SHAPE(2, 4), "host")), TN_DTYPE, "LayerNorm: input is i32");
+    ck_fails(tn_module_forward(norm, tn_zeros(TN_I32, TN_SHAPE(2, 4), "host")), TN_DTYPE, "LayerNorm: layer_norm: x is i32");
     ck_fails(tn_module_forward(pair, x), TN_ARGUMENT, "Bilinear: 1 inputs; it takes 2");
     tn_tensor *two[] = {x, tn_zeros(TN_F32, TN_SHAPE(4, 3), "host")};
     ck_fails(tn_module_forward_all(pair, two, 2), TN_SHAPE, "Bilinear: input a [2,3] and input b [4,3]");

@@ -467,11 +467,16 @@ static void check_shape(const tn__matmul_case *c)
         ck_assert_int_le(s.sweep, s.most_columns);
         ck_assert_uint_eq(s.global, (uint64_t)(s.panels * s.chunks * c->batch));
     } else {
-        const uint64_t bytes = s.local_tiles ? (uint64_t)((s.tm + s.tn) * s.tk * c->element) : 0;
-        ck_assert_uint_le(bytes, c->device->info.local_memory);
+        const tn__matmul_tile *t = &s.tile;
         ck_assert_uint_ge(c->device->info.max_work_group, s.local);
-        ck_assert_int_eq(s.tm / s.rm * (s.tn / s.rn), (int)s.local);
-        ck_assert_uint_ge(s.global / s.local * (uint64_t)(s.tm * s.tn), (uint64_t)(c->m * c->n * c->batch));
+        if (s.few) {
+            ck_assert(s.few >= (s.few_rows ? c->m : c->n) && s.few <= 8);
+            ck_assert_uint_le((uint64_t)(s.few * s.width * c->element) * s.local, c->device->info.local_memory);
+            return;
+        }
+        ck_assert_uint_le(tn__matmul_tile_bytes(t, c->element), c->device->info.local_memory);
+        ck_assert_int_eq(tn__matmul_tile_items(t), (int)s.local);
+        ck_assert_uint_ge(s.global / s.local * (uint64_t)(t->tm * t->tn), (uint64_t)(c->m * c->n * c->batch));
     }
 }
 

@@ -304,6 +304,20 @@ START_TEST(long_axes_with_few_outputs)
 }
 END_TEST
 
+/* Blocks of columns, the last one narrow; with many rows, several segments of them. */
+START_TEST(many_columns)
+{
+    NEEDS_SPEED();
+    const tn_shape shapes[] = {TN_SHAPE(101, 700), TN_SHAPE(2001, 530)};
+    for (int i = 0; i < 2; i++) {
+        tn_tensor *x = filled(hashed, shapes[i]);
+        check(SUM, true, x, TN_AXES(0), false);
+        check(ARGMAX, true, x, TN_AXES(0), false);
+        check(MAX, true, tn_slice(x, 1, 1, 517, 1), TN_AXES(0), false);
+    }
+}
+END_TEST
+
 START_TEST(means_of_ones_are_one_along_any_axis)
 { /* C23 */
     TN_SHARED(1, 2);
@@ -599,7 +613,7 @@ END_TEST
 
 BONES_MAIN("reduce", values_of_a_small_matrix, every_length_is_exact_along_every_axis,
           the_maximum_is_found_in_every_position, large_numbers_do_not_swallow_small_ones, a_mean_is_the_sum_over_n,
-          a_million_elements_stay_within_the_bound, long_axes_with_few_outputs, means_of_ones_are_one_along_any_axis,
+          a_million_elements_stay_within_the_bound, long_axes_with_few_outputs, many_columns, means_of_ones_are_one_along_any_axis,
           five_million_elements, the_first_of_equals_and_the_first_nan, ties_and_nan_across_lanes_items_and_segments,
           integers_are_summed_in_64_bits, integers_have_exact_maxima, every_dtype_once, several_axes_and_keepdim, all_layouts, sixteen_axes,
           one_element_without_axes, axis_0_of_a_tensor_without_axes, empty_axes, wrong_axes, producers_and_consumers_join_the_launch,

@@ -112,8 +112,7 @@ bool record_receive(record *r, const char **at)
     return r->values[0][0] != '\0';
 }
 
-/* Drivers may report anything: what is not printable ASCII is escaped byte by byte. */
-static void json_text(const char *text, FILE *to)
+void json_text(const char *text, FILE *to)
 {
     fputc('"', to);
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {

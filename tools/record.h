@@ -30,5 +30,7 @@ void record_send(const record *r, FILE *to);
 /* False at the end of the text; *at moves behind the record. */
 bool record_receive(record *r, const char **at);
 void record_json(const record *r, FILE *to);
+/* A text of JSON. Drivers may report anything: what is not printable ASCII is escaped byte by byte. */
+void json_text(const char *text, FILE *to);
 
 #endif

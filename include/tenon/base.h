@@ -77,12 +77,15 @@ TN_API void tn_set_log(tn_log_fn fn, void *user);
  *    "profile" PROFILE     "deep" or "wide" for every OpenCL device
  *    "memory_limit" MEMORY_LIMIT   bytes a device may hold; suffix K, M or G
  *    "cache_dir" CACHE_DIR folder of the program cache; "" for none
+ *    "tuning" TUNING       file of tuned parameters (tuning.h), instead of tuning.txt in that folder; "" for none
  *    "kernel_dir" KERNEL_DIR       folder to read kernel sources from instead of the embedded ones
  *    "log" LOG             file that receives the log at level 3
  *  error  ARGUMENT (unknown name, or a value it does not take). Settings of devices count from their next first use. */
 TN_API tn_status tn_set(const char *name, const char *value);
 /** The value in force; "" when unset, NULL for an unknown name. */
 TN_API const char *tn_get(const char *name);
+/** The folder that "cache_dir" and the environment amount to, "" for none; valid until the thread's next call. */
+TN_API const char *tn_cache_folder(void);
 
 /** Frees every device, cache and thread-independent object. Handles that still exist may only be released
  *  afterwards. Nothing is freed at exit by itself; using the library again starts it anew. */

@@ -107,6 +107,15 @@ TN_API tn_tensor *tn_cumulative_trapezoid(tn_tensor *y, tn_tensor *x, double dx,
 TN_API tn_tensor *tn_softmax(tn_tensor *x, int axis) TN_MUST_USE;
 TN_API tn_tensor *tn_log_softmax(tn_tensor *x, int axis) TN_MUST_USE;
 
+/** (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axes, of this shape. f16 and bf16 are computed in f32 and
+ *  rounded once. weight, bias: TN_NONE where there is none.
+ *  shape  x [..., shape], weight and bias [shape] -> x's
+ *  dtype  floats, promoted
+ *  error  SHAPE (x does not end in it, weight or bias is not of it, it has no axes), ARGUMENT (epsilon below 0) */
+TN_API tn_tensor *tn_layer_norm(tn_tensor *x, tn_shape shape, tn_tensor *weight, tn_tensor *bias, double epsilon) TN_MUST_USE;
+/** x / sqrt(mean(x^2) + epsilon) * weight over the last axes. shape, dtype, error  as tn_layer_norm */
+TN_API tn_tensor *tn_rms_norm(tn_tensor *x, tn_shape shape, tn_tensor *weight, double epsilon) TN_MUST_USE;
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,5 +20,6 @@
 #include <tenon/catalog.h>
 #include <tenon/data.h>
 #include <tenon/progress.h>
+#include <tenon/tuning.h>
 
 #endif

@@ -1,6 +1,7 @@
 #include "base/settings.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,29 @@ uint64_t tn__setting_bytes(tn__setting which)
 {
     uint64_t bytes = 0;
     return bytes_of(tn__setting_text(which, NULL), &bytes) ? bytes : 0;
+}
+
+void tn__cache_folder(tn__text *path)
+{
+    bool given;
+    const char *set = tn__setting_text(TN__SET_CACHE_DIR, &given);
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (given)
+        tn__text_puts(path, set);
+    else if (xdg && xdg[0] == '/')
+        tn__text_add(path, "%s/tenon", xdg);
+    else if (home && home[0] == '/')
+        tn__text_add(path, "%s/.cache/tenon", home);
+}
+
+const char *tn_cache_folder(void)
+{
+    static _Thread_local char text[4096];
+    tn__text path = {0};
+    tn__cache_folder(&path);
+    snprintf(text, sizeof text, "%s", path.data && !path.failed ? path.data : "");
+    tn__text_free(&path);
+    return text;
 }
 
 uint64_t tn__settings_version(void)

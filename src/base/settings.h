@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 typedef enum tn__setting {
 #define SETTING(id, name, variable, kind) TN__SET_##id,
 #include "tables/settings.def"
@@ -18,6 +20,8 @@ typedef enum tn__setting {
 const char *tn__setting_text(tn__setting which, bool *given);
 bool tn__setting_on(tn__setting which);        /* "1", "yes", "on", "true" */
 uint64_t tn__setting_bytes(tn__setting which); /* 0 when unset or malformed */
+/* Appends the folder of the cache of programs and of the tuning file; nothing when there is to be none. */
+void tn__cache_folder(tn__text *path);
 /* Counts changes of any setting, so that readers may cache. */
 uint64_t tn__settings_version(void);
 

@@ -38,6 +38,7 @@ typedef struct tn__derivative {
  * one's is wanted. */
 enum {
     TN__SAVES_NONE = 0,
+    TN__SAVES_FIRST = 1,
     TN__SAVES_SECOND = 2,
     TN__SAVES_IN = 0xff,
     TN__SAVES_OUT = 0x100,

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/settings.h"
 #include "device/fault.h"
+#include "device/tuning.h"
 
 static tn__mutex lock = TN__MUTEX_INIT; /* of everything here */
 static tn__found listed;
@@ -291,6 +292,7 @@ tn_status tn_shutdown(void)
     tn__unlock(&lock);
     atomic_store(&host.opened, 0);
     tn__sources_free();
+    tn__tuning_free();
     tn__log_close();
     return TN_OK;
 }

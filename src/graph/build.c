@@ -4,6 +4,7 @@
 #include "base/settings.h"
 #include "graph/graph.h"
 #include "graph/recipe.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_TOGETHER = 64 };
@@ -124,10 +125,32 @@ static bool fits(const tn__plan *p)
     return false;
 }
 
+/* After a failed build: whether the plan whose kernel it was can have another one, which is then generated. */
+static bool concede(tn__plan *first)
+{
+    tn__plan *p = first;
+    while (p && p->unit.kernel[0]) p = p->next; /* kernels are taken in the order of plans */
+    return p && p->anchor && p->anchor->op->concede && p->anchor->op->concede(p) && tn__plan_generate(p) == TN_OK;
+}
+
+/* Makes all kernels; those that the compiler refuses may be replaced. */
+static tn_status make_or_concede(tn__plan *first)
+{
+    char sentence[TN__SENTENCE_MAX];
+    for (;;) {
+        tn__error_attempt();
+        const tn_status status = make_all(first);
+        if (status != TN_OK) snprintf(sentence, sizeof sentence, "%s", tn_last_error());
+        tn__error_attempt_end();
+        if (status == TN_OK) return TN_OK;
+        if (status != TN_COMPILE || !concede(first)) return tn__fail(status, "%s", sentence);
+    }
+}
+
 tn_status tn__plans_build(tn__plan *first)
 {
     for (bool again = first != NULL; again;) {
-        TN__TRY(make_all(first));
+        TN__TRY(make_or_concede(first));
         again = false;
         for (tn__plan *p = first; p; p = p->next) {
             if (p->recipe || fits(p)) continue;

@@ -76,6 +76,9 @@ typedef struct tn__op {
     void (*take_forms)(struct tn__plan *plan); /* looks for operands' forms (forms.h) that it can use; NULL: uses none */
     tn_status (*generate)(struct tn__plan *plan);
     tn_status (*launch)(struct tn__plan *plan);
+    /* The compiler refuses the plan's kernel: true when generate would now make another one (it had parameters of a tuning file).
+     * NULL: there is only one. */
+    bool (*concede)(const struct tn__plan *plan);
     /* May operand i be a whole pending expression (true), or only casts and a scalar scale (false)? NULL: any may. */
     bool (*open)(const tn__node *node, int operand);
     /* May the result take a pending expression of its shape? */

@@ -57,39 +57,18 @@ typedef struct last_axes {
     tn_shape shape;
 } last_axes;
 
-static tn_status check_last_axes(const last_axes *own, const tn_tensor *x, tn_axes *axes)
-{
-    const int first = x->ndim - own->shape.ndim;
-    *axes = (tn_axes){.count = own->shape.ndim};
-    TN__TRY(check_float(x));
-    bool fits = first >= 0;
-    for (int a = 0; fits && a < own->shape.ndim; a++) {
-        axes->axis[a] = first + a;
-        fits = x->dim[first + a] == own->shape.dim[a];
-    }
-    return fits ? TN_OK
-                : tn__fail(TN_SHAPE, "input %s does not end in %s", tn__shape_text(x->ndim, x->dim),
-                           tn__shape_text(own->shape.ndim, own->shape.dim));
-}
-
 static tn_tensor *layer_norm(tn_module *m, tn_tensor *const *inputs, int count)
 {
     const last_axes *own = m->data;
-    tn_tensor *x = inputs[0], *mean, *variance;
-    tn_axes axes;
     (void)count;
-    if (check_last_axes(own, x, &axes) != TN_OK) return NULL;
-    return scaled(m, x, standardised(tn__wide(x), axes, own->epsilon, &mean, &variance), x->ndim - own->shape.ndim);
+    return tn_layer_norm(inputs[0], own->shape, tn__module_own(m, "weight"), tn__module_own(m, "bias"), own->epsilon);
 }
 
 static tn_tensor *rms_norm(tn_module *m, tn_tensor *const *inputs, int count)
 {
     const last_axes *own = m->data;
-    tn_axes axes;
     (void)count;
-    if (check_last_axes(own, inputs[0], &axes) != TN_OK) return NULL;
-    tn_tensor *x = tn__wide(inputs[0]), *square = tn_mean(tn_square(x), axes, true);
-    return scaled(m, inputs[0], tn_mul(x, tn_rsqrt(tn_add(square, tn_float(own->epsilon)))), inputs[0]->ndim - own->shape.ndim);
+    return tn_rms_norm(inputs[0], own->shape, tn__module_own(m, "weight"), own->epsilon);
 }
 
 static const tn_module_class layer_norm_class = {.name = "LayerNorm", .forward = layer_norm, .size = sizeof(last_axes)};
@@ -231,9 +210,9 @@ static tn_tensor *group_norm(tn_module *m, tn_tensor *const *inputs, int count)
     if (check_float(x) != TN_OK) return NULL;
     if (x->ndim < 2 || x->dim[1] != channels)
         return TN__NULL(TN_SHAPE, "input %s; it takes [n, %lld, ...]", tn__shape_text(x->ndim, x->dim), (long long)channels);
-    const int64_t lines = x->dim[0] * own->count;
-    tn_tensor *lined = tn_reshape(tn__wide(x), TN_SHAPE(x->dim[0], own->count, lines ? x->numel / lines : 0));
-    tn_tensor *mean, *variance, *y = standardised(lined, TN_AXES(2), own->epsilon, &mean, &variance);
+    const int64_t lines = x->dim[0] * own->count, each = lines ? x->numel / lines : 0;
+    tn_tensor *lined = tn_reshape(tn__wide(x), TN_SHAPE(x->dim[0], own->count, each));
+    tn_tensor *y = tn_layer_norm(lined, TN_SHAPE(each), TN_NONE, TN_NONE, own->epsilon);
     return scaled(m, x, tn_reshape(y, tn__tensor_shape(x)), 1);
 }
 

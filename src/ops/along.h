@@ -1,4 +1,5 @@
-/* What operations along one axis have in common: the axis's place in the domain (node->a.along.axis), and lines on host. */
+/* What operations along one axis have in common: the axis's place in the domain (node->a.along.axis), and lines on host. Where the
+ * axis is not among those kept, it is the last, and the result has one value for each line. */
 #ifndef TN__ALONG_H
 #define TN__ALONG_H
 
@@ -8,8 +9,9 @@
 void tn__along_reordered(tn__node *node, const int *order);
 void tn__along_arrange(tn__plan *plan);
 
-/* Host: takes each line of operand 0 in its compute type through `body`, in place, and stores it; a second result is the n i64
- * that body leaves at `work`. work: bytes more for each element, for body. */
+/* Host: takes each line in its compute type through `body`, in place, and stores it: that of operand 0 and, behind it, at multiples
+ * of 8 bytes, those of others that are no numbers. A second result is the second line, or the n i64 that body leaves at `work`.
+ * work: bytes more for each element, for body. */
 typedef void tn__along_body(const tn__node *node, int64_t n, void *line, void *work);
 tn_status tn__along_host(const tn__node *node, void *const *out, tn__along_body *body, size_t work);
 

@@ -2,6 +2,7 @@
 #include "core/view.h"
 #include "ops/along.h"
 #include "ops/gradient.h"
+#include "ops/phases.h"
 #include "ops/reduction.h"
 #include <math.h>
 
@@ -91,9 +92,14 @@ static tn_axes line_of(const tn__backward *back)
     return (tn_axes){.count = 1, .axis = {axis_of(back)}};
 }
 
+/* As phases, or as operations that can be differentiated again. */
 GRADIENT(softmax)
 {
     UNUSED;
+    if (!tn__derives()) {
+        g[0] = tn__phases(TN__LIST_softmax_gradient, up, out, 0, axis_of(back));
+        return;
+    }
     tn_tensor *weighted = tn_mul(up, out);
     g[0] = tn_sub(weighted, tn_mul(out, tn_sum(weighted, line_of(back), true)));
 }
@@ -101,7 +107,10 @@ GRADIENT(softmax)
 GRADIENT(log_softmax)
 {
     UNUSED;
-    g[0] = tn_sub(up, tn_mul(tn_exp(out), tn_sum(up, line_of(back), true)));
+    if (!tn__derives())
+        g[0] = tn__phases(TN__LIST_log_softmax_gradient, up, out, 0, axis_of(back));
+    else
+        g[0] = tn_sub(up, tn_mul(tn_exp(out), tn_sum(up, line_of(back), true)));
 }
 
 /* Sums of each element and all behind it. */

@@ -67,8 +67,7 @@ static void put_types(tn__generator *g, tn_dtype dtype)
                                                                                      : "#define MAD(a, b, c) ((a) * (b) + (c))\n");
 }
 
-/* LOAD_x of an operand: the form's value as the type multiplied in (integers multiply unsigned). Returns the input. */
-static int put_operand(tn__generator *g, int section, const char *letter, tn_dtype dtype)
+int tn__matmul_operand(tn__generator *g, int section, const char *letter, tn_dtype dtype)
 {
     static const char *const words[] = {"", "", "as_uint", "", "as_ulong", ""}, *const vectors[] = {"(", "(",          "AS(uint, ",
                                                                                                     "(", "AS(ulong, ", "("};
@@ -120,7 +119,7 @@ static tn_status generate_pack(tn__plan *p, int section, const tn__matmul_case *
     tn__generator_start(&g, p, role, q.lanes, largest_index(c));
     put_types(&g, p->anchor->dtype);
     tn__generate_places(&g, section);
-    const int input = put_operand(&g, section, "B", p->anchor->dtype);
+    const int input = tn__matmul_operand(&g, section, "B", p->anchor->dtype);
     tn__text_add(&g.defines, "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define PACK 1\n#define NR %d\n",
                  q.columns);
     tn__text_add(&g.defines, "#define B_UNIT %d\n#define B_COL %d\n#define A_UNIT 0\n#define A_COL 0\n", cs == 1,
@@ -132,54 +131,53 @@ static tn_status generate_pack(tn__plan *p, int section, const tn__matmul_case *
     return p->scratch[section] ? TN_OK : tn_last_status();
 }
 
-static void put_shape(tn__generator *g, const tn__matmul_shape *s, bool deep)
+void tn__matmul_start(tn__generator *g, tn__plan *p, const tn__matmul_case *c, int width)
 {
-    if (deep)
-        tn__text_add(&g->defines,
-                     "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
-                     "#define A_PACKED %d\n#define B_PACKED %d\n#define SWEEP %d\n#define BLOCK_STEPS %d\n#define BLOCK_TILES %d\n",
-                     s->mr, s->nv, s->dot, s->a_packed, s->b_packed, s->sweep ? s->most_columns : 0, TN__BLOCK_STEPS,
-                     TN__BLOCK_TILES);
-    else
-        tn__text_add(&g->defines,
-                     "#define ATTR __attribute__((reqd_work_group_size(%d, 1, 1)))\n#define TM %d\n#define TN %d\n#define TK %d\n"
-                     "#define RM %d\n#define RN %d\n#define LM %d\n",
-                     (int)s->local, s->tm, s->tn, s->tk, s->rm, s->rn, s->local_tiles);
-}
-
-static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const tn__matmul_shape *s)
-{
-    tn__generator g;
     tn__role role[TN__RANK];
-    const tn_dtype dtype = p->anchor->dtype;
-    static const char *const back[] = {"", "", "AS(int, ", "", "AS(long, ", ""};
-    const char *cast = back[tn__dtypes[dtype].compute];
     for (int k = 0; k < p->rank; k++)
         role[k] = p->group[k] == BATCH     ? TN__OUTER
                   : p->group[k] == ROWS    ? TN__MIDDLE
                   : p->group[k] == COLUMNS ? TN__INNER
                                            : TN__APART;
-    tn__generator_start(&g, p, role, s->width, largest_index(c));
+    tn__generator_start(g, p, role, width, largest_index(c));
+    put_types(g, p->anchor->dtype);
+}
+
+void tn__matmul_result(tn__generator *g, tn_dtype dtype)
+{
+    static const char *const back[] = {"", "", "AS(int, ", "", "AS(long, ", ""};
+    const char *cast = back[tn__dtypes[dtype].compute];
+    tn__generate_section(g, TN__SECTION_END);
+    tn__generate_single(g);
+    tn__text_add(&g->macros, "#define RESULT ROUND_%s(%sresult%s)\n", tn_dtype_name(dtype), cast, cast[0] ? ")" : "");
+    tn__text_puts(&g->macros, "#define STOREW(z, m, n, v) { const TW result = (v); E_MIDDLE((m)) E_EVAL((n)) E_STORE((n)) }\n"
+                              "#define STORE(z, m, n, v) { const TW result = (TW)(v); E_MIDDLE((m)) S_EVAL((n)) S_STORE((n)) }\n");
+}
+
+static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const tn__matmul_shape *s)
+{
+    tn__generator g;
+    const tn_dtype dtype = p->anchor->dtype;
+    tn__matmul_start(&g, p, c, s->width);
     p->local = (int)s->local;
-    put_types(&g, dtype);
-    put_shape(&g, s, p->deep);
+    tn__text_add(&g.defines,
+                 "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
+                 "#define A_PACKED %d\n#define B_PACKED %d\n#define SWEEP %d\n#define BLOCK_STEPS %d\n#define BLOCK_TILES %d\n",
+                 s->mr, s->nv, s->dot, s->a_packed, s->b_packed, s->sweep ? s->most_columns : 0, TN__BLOCK_STEPS, TN__BLOCK_TILES);
     tn__text_add(&g.defines, "#define A_UNIT %d\n#define A_COL %d\n#define B_UNIT %d\n#define B_COL %d\n", c->a_cs == 1,
                  c->a_cs != 1 && c->a_rs == 1, c->b_cs == 1, (s->dot || c->b_cs != 1) && c->b_rs == 1);
     tn__generate_places(&g, 0);
     tn__generate_places(&g, 1);
-    tn__generate_section(&g, TN__SECTION_END);
-    tn__generate_single(&g);
-    const int a = put_operand(&g, 0, "A", dtype), b = put_operand(&g, 1, "B", dtype);
+    tn__matmul_result(&g, dtype);
+    const int a = tn__matmul_operand(&g, 0, "A", dtype), b = tn__matmul_operand(&g, 1, "B", dtype);
     tn__text_add(&g.macros, "#define BATCH(z) P0_OUTER(z) P1_OUTER(z) E_OUTER(z) const IDX a0 = op%d, b0 = op%d;\n", a, b);
-    tn__text_add(&g.macros, "#define RESULT ROUND_%s(%sresult%s)\n", tn_dtype_name(dtype), cast, cast[0] ? ")" : "");
-    tn__text_puts(&g.macros, "#define STOREW(z, m, n, v) { const TW result = (v); E_MIDDLE((m)) E_EVAL((n)) E_STORE((n)) }\n"
-                             "#define STORE(z, m, n, v) { const TW result = (TW)(v); E_MIDDLE((m)) S_EVAL((n)) S_STORE((n)) }\n");
-    return tn__generator_finish(&g, p->deep ? "matmul_deep.cl" : "matmul_wide.cl", "matmul");
+    return tn__generator_finish(&g, "matmul_deep.cl", "matmul");
 }
 
 tn_status tn__matmul_generate(tn__plan *p)
 {
     const tn__matmul_case c = case_of(p);
+    if (!p->deep) return tn__matmul_wide_generate(p, &c);
     const tn__matmul_shape s = tn__matmul_choose(&c);
     if (s.a_packed) TN__TRY(generate_pack(p, 0, &c, &s));
     if (s.b_packed) TN__TRY(generate_pack(p, 1, &c, &s));
@@ -240,10 +238,22 @@ void tn__matmul_take_forms(tn__plan *p)
     tn__text_free(&key);
 }
 
+void tn__matmul_sizes(const tn__plan *p, const tn__matmul_case *c, tn__argument *a, int *count)
+{
+    tn__argument_int(a, count, (int32_t)c->m);
+    tn__argument_int(a, count, (int32_t)c->n);
+    tn__argument_int(a, count, (int32_t)c->k);
+    tn__argument_index(p, a, count, c->a_rs);
+    tn__argument_index(p, a, count, c->a_cs);
+    tn__argument_index(p, a, count, c->b_rs);
+    tn__argument_index(p, a, count, c->b_cs);
+}
+
 tn_status tn__matmul_launch(tn__plan *p)
 {
     tn__argument a[TN__ARGUMENTS];
     const tn__matmul_case c = case_of(p);
+    if (!p->deep) return tn__matmul_wide_launch(p, &c);
     tn__matmul_shape s = tn__matmul_choose(&c);
     packing packed[2] = {{0}};
     for (int i = 0; i < 2; i++) {
@@ -252,22 +262,20 @@ tn_status tn__matmul_launch(tn__plan *p)
         if (i == 0 || !p->form_ready) TN__TRY(launch_pack(p, i, &c, &packed[i]));
     }
     int count = tn__plan_arguments(p, a);
-    tn__argument_int(a, &count, (int32_t)c.m);
-    tn__argument_int(a, &count, (int32_t)c.n);
-    tn__argument_int(a, &count, (int32_t)c.k);
-    tn__argument_index(p, a, &count, c.a_rs);
-    tn__argument_index(p, a, &count, c.a_cs);
-    tn__argument_index(p, a, &count, c.b_rs);
-    tn__argument_index(p, a, &count, c.b_cs);
-    if (p->deep) {
-        tn__argument_int(a, &count, s.tiles);
-        tn__argument_int(a, &count, (int32_t)s.panels);
-        tn__argument_int(a, &count, (int32_t)s.chunks);
-    }
+    tn__matmul_sizes(p, &c, a, &count);
+    tn__argument_int(a, &count, s.tiles);
+    tn__argument_int(a, &count, (int32_t)s.panels);
+    tn__argument_int(a, &count, (int32_t)s.chunks);
     for (int i = 0; i < 2; i++) {
         if (i == 0 ? !s.a_packed : !s.b_packed) continue;
         a[count++] = (tn__argument){.buffer = p->scratch[i]};
         a[count++] = (tn__argument){.size = 8, .value.i64 = packed[i].batch_stride};
     }
-    return tn__launch(p->unit.kernel[0], a, count, p->global, (uint64_t)p->local);
+    return tn__launch(p->unit.kernel[0], a, count, s.global, s.local);
+}
+
+bool tn__matmul_concede(const tn__plan *p)
+{
+    const tn__matmul_case c = case_of(p);
+    return !p->deep && tn__matmul_wide_concede(p, &c);
 }

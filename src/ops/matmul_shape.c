@@ -1,6 +1,6 @@
-/* Which tile for which matrix product. Deep: measured on CPU devices with 8- and 16-wide vectors. Wide: the tile sizes most
- * common in the tuning tables of GPU libraries, the largest that fills the device. */
+/* Which tile for which matrix product of the deep profile: measured on CPU devices with 8- and 16-wide vectors. */
 #include "ops/matmul.h"
+#include "device/tuning.h"
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -94,6 +94,17 @@ bool tn__matmul_keeps(const tn__matmul_case *c)
     return c->deep && c->m > 1 && c->n >= KEPT_NV * lanes && (c->b_cs != 1 || c->batch * c->k * c->n * c->element > FIRST_CACHE);
 }
 
+/* Items of a launch for each compute unit: many, so that the last ones end together, but not too many to hand out. */
+static int64_t items_per_unit(const tn__device *device)
+{
+    enum { ITEMS = 16, ITEMS_MOST = 1024 };
+    int v[TN__TUNING_VALUES];
+    const int count = tn__tuning_find(device, TN__MATMUL_DEEP, TN__MATMUL_ANY, v);
+    if (count == 1 && v[0] >= 1 && v[0] <= ITEMS_MOST) return v[0];
+    if (count > 0) (void)tn__tuning_refuse(device, TN__MATMUL_DEEP, TN__MATMUL_ANY, "one number from 1 to 1024 is expected");
+    return ITEMS;
+}
+
 static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
 {
     choose_form(c, s);
@@ -101,43 +112,12 @@ static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
     s->panels = ceil_div(c->n, nr);
     s->row_tiles = ceil_div(c->m, s->mr);
     const int64_t total = s->panels * s->row_tiles * c->batch, least = 131072 / (s->mr * nr * c->k);
-    int64_t tiles = most_of(1, least_of(TN__BLOCK_TILES, total / (16 * units)));
+    int64_t tiles = most_of(1, least_of(TN__BLOCK_TILES, total / (items_per_unit(c->device) * units)));
     if (tiles < least && c->k <= TN__BLOCK_STEPS) tiles = most_of(tiles, least_of(least, total / (2 * units)));
     s->tiles = s->sweep ? s->sweep : (int)least_of(tiles, s->row_tiles);
     s->chunks = ceil_div(s->row_tiles, s->tiles);
     s->global = (uint64_t)(s->panels * s->chunks * c->batch);
     s->local = 1;
-}
-
-typedef struct tile {
-    int tm, tn, tk, rm, rn;
-    bool local;
-} tile;
-
-static void wide_shape(const tn__matmul_case *c, tn__matmul_shape *s)
-{
-    static const tile tiles[] = {{64, 64, 16, 4, 8, true}, {32, 32, 16, 4, 4, true}, {64, 64, 1, 4, 8, false},
-                                 {32, 32, 1, 4, 4, false}, {4, 128, 1, 4, 4, false}, {16, 16, 1, 4, 4, false},
-                                 {4, 4, 1, 4, 4, false}};
-    enum { COUNT = sizeof tiles / sizeof tiles[0], SKINNY = 4 };
-    const bool skinny = c->m <= 4 && c->n >= 64;
-    const int bound = atomic_load(&c->device->group_bound);
-    const int64_t most = bound ? bound : (int64_t)c->device->info.max_work_group;
-    for (int i = skinny ? SKINNY : 0; i < COUNT; i++) {
-        const tile *t = &tiles[i];
-        const int64_t group = t->tm / t->rm * (t->tn / t->rn);
-        const bool fits = (uint64_t)((t->tm + t->tn) * 16 * c->element) <= c->device->info.local_memory;
-        if (group > most && i < COUNT - 1) continue;
-        if ((i < SKINNY && fits != t->local) || (i == SKINNY && !skinny)) continue;
-        if (t->tm == 64 &&
-            (ceil_div(c->m, 64) * ceil_div(c->n, 64) * c->batch < 2 * c->device->compute_units || least_of(c->m, c->n) < 32))
-            continue;
-        s->tm = t->tm, s->tn = t->tn, s->tk = t->tk, s->rm = t->rm, s->rn = t->rn, s->local_tiles = t->local;
-        s->width = c->element == 8 ? 2 : 4;
-        s->local = (uint64_t)group;
-        s->global = (uint64_t)(group * ceil_div(c->m, t->tm) * ceil_div(c->n, t->tn) * c->batch);
-        return;
-    }
 }
 
 tn__matmul_shape tn__matmul_choose(const tn__matmul_case *c)
@@ -146,6 +126,6 @@ tn__matmul_shape tn__matmul_choose(const tn__matmul_case *c)
     if (c->deep)
         deep_shape(c, &s);
     else
-        wide_shape(c, &s);
+        tn__matmul_wide(c, &s);
     return s;
 }

@@ -4,6 +4,7 @@
 #include "core/convert.h"
 #include "graph/host.h"
 #include "graph/move.h"
+#include "ops/create.h"
 #include <math.h>
 #include <string.h>
 #include <tenon/ops.h>
@@ -42,7 +43,7 @@ static void philox(uint64_t counter, uint32_t again, const uint32_t key_in[2], u
     memcpy(out, x, sizeof x);
 }
 
-enum { UNIFORM, NORMAL, INTEGER };
+enum { UNIFORM, NORMAL, INTEGER, NUMBER };
 
 /* As many bits as the dtype's significand holds, so that 1 is never reached. */
 static tn__number uniform(tn_dtype dtype, const uint32_t w[4])
@@ -82,6 +83,7 @@ static tn__number draw(const tn__node *node, uint64_t element)
     if (node->a.random.form == UNIFORM) return uniform(node->dtype, w);
     if (node->a.random.form == NORMAL) return normal(node->dtype, w);
     const uint64_t wide = (uint64_t)w[0] << 32 | w[1];
+    if (node->a.random.form == NUMBER) return (tn__number){.compute = TN__CM, .m = element};
     return (tn__number){.compute = TN__CM, .m = (uint64_t)node->a.random.low + wide % node->a.random.span};
 }
 
@@ -101,7 +103,7 @@ static tn_tensor *record_random(const char *function, int form, tn_dtype dtype, 
 {
     int64_t count;
     tn__graph_start();
-    if (form != INTEGER && !tn_dtype_is_float(dtype))
+    if (form < INTEGER && !tn_dtype_is_float(dtype))
         return TN__NULL(TN_DTYPE, "%s: not for %s; floats only", function, tn_dtype_name(dtype));
     if (tn__shape_numel(shape, tn_dtype_size(dtype), &count, function) != TN_OK) return NULL;
     tn__device *device = tn__device_for_creation(name);
@@ -117,7 +119,7 @@ static tn_tensor *record_random(const char *function, int form, tn_dtype dtype, 
     node->a.random.low = low;
     node->a.random.span = span;
     tn_tensor *x = tn__record(node, device, dtype, true);
-    if (x) position += (uint64_t)count; /* the stream moves by what was drawn, whatever the device */
+    if (x && form != NUMBER) position += (uint64_t)count; /* the stream moves by what was drawn, whatever the device */
     return x;
 }
 
@@ -141,6 +143,12 @@ tn_tensor *tn_randint(tn_dtype dtype, tn_shape shape, int64_t low, int64_t high,
         return TN__NULL(TN_OVERFLOW, "randint: %lld to %lld does not fit %s", (long long)low, (long long)high - 1,
                         tn_dtype_name(dtype));
     return record_random("randint", INTEGER, dtype, &shape, device, low, (uint64_t)high - (uint64_t)low);
+}
+
+tn_tensor *tn__numbers(int64_t count, const char *device)
+{
+    const tn_shape shape = {.ndim = 1, .dim = {count}};
+    return record_random("numbers", NUMBER, TN_I32, &shape, device, 0, 1);
 }
 
 /* ---- permutation ---- */

@@ -9,11 +9,11 @@
 
 const tn__reduction tn__reductions[TN__REDUCTIONS] = {
 #define RED(name, result, init_f, init_i, combine_f, combine_i, gradient, saves) \
-    [TN__RED_##name] = {#name,                                            \
-                        TN__RESULT_##result,                              \
-                        {#init_f, #init_i},                               \
-                        {#combine_f, #combine_i},                         \
-                        TN__RESULT_##result == TN__RESULT_INDEX,          \
+    [TN__RED_##name] = {#name,                                                   \
+                        TN__RESULT_##result,                                     \
+                        {#init_f, #init_i},                                      \
+                        {#combine_f, #combine_i},                                \
+                        TN__RESULT_##result == TN__RESULT_INDEX,                 \
                         {#name, tn__grad_##gradient, TN__SAVES_##saves, sizeof(tn__reduce_attributes)}},
 #include "tables/reductions.def"
 #undef RED
@@ -22,13 +22,38 @@ const tn__reduction tn__reductions[TN__REDUCTIONS] = {
 /* ---- OpenCL ---- */
 
 enum { SEGMENT = 1 << 15, MOST_SEGMENTS = 256, FEW_OUTPUTS = 64, TREE_POINTS = 64, TREE_LOCAL = 128, ITEMS_PER_UNIT = 16 };
+enum { BLOCK = 512, LEAST_BLOCK = 64, FEW_COLUMNS = 16 * BLOCK, SEGMENT_ROWS = 256 }; /* columns, in the deep profile */
 
 /* How a reduction is laid out; from the plan's extents only. */
 typedef struct layout {
     tn__role role[TN__RANK];
     bool columns, tree;
     int64_t n, ni, outputs, segments, segment, column_count;
+    int64_t most, block; /* columns of an item: by the program, in this launch */
 } layout;
+
+/* How many elements of those that go into one output an item takes, when there are few outputs; n: all. */
+static int64_t segment_of(const tn__plan *p, const layout *l, int width)
+{
+    if (l->columns && p->deep)
+        return l->outputs < FEW_COLUMNS && l->outputs * l->n >= 16 * SEGMENT && l->n >= 2 * SEGMENT_ROWS ? SEGMENT_ROWS : l->n;
+    const int64_t each = l->columns ? SEGMENT / 16 : SEGMENT;
+    return l->outputs < FEW_OUTPUTS * (l->columns ? width : 1) && l->n >= 2 * each ? each : l->n;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Columns of an item: in the deep profile long runs of a row, but enough items. */
+static void choose_block(const tn__plan *p, layout *l, int width)
+{
+    const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT, each = ceil_div(l->outputs * l->segments, items);
+    l->most = p->deep ? BLOCK : width;
+    l->block = each < LEAST_BLOCK ? LEAST_BLOCK : each > BLOCK ? BLOCK : each / LEAST_BLOCK * LEAST_BLOCK;
+    if (!p->deep) l->block = width;
+}
 
 static void choose_layout(const tn__plan *p, layout *l)
 {
@@ -56,14 +81,10 @@ static void choose_layout(const tn__plan *p, layout *l)
     l->column_count = l->columns ? p->dim[last_kept] : 1;
     l->ni = l->columns || inner < 0 ? 1 : p->dim[inner];
     l->tree = !p->deep && !l->columns && l->n >= TREE_POINTS;
-    l->segments = 1;
-    if (l->outputs < FEW_OUTPUTS * (l->columns ? width : 1) && l->n >= 2 * SEGMENT / (l->columns ? 16 : 1)) {
-        const int64_t each = l->columns ? SEGMENT / 16 : SEGMENT;
-        l->segments = (l->n + each - 1) / each;
-        if (l->segments > MOST_SEGMENTS) l->segments = MOST_SEGMENTS;
-    }
-    l->segment = (l->n + l->segments - 1) / l->segments;
-    l->segments = (l->n + l->segment - 1) / l->segment;
+    const int64_t each = segment_of(p, l, width);
+    l->segments = ceil_div(l->n, each) < MOST_SEGMENTS ? ceil_div(l->n, each) : MOST_SEGMENTS;
+    l->segment = ceil_div(l->n, l->segments);
+    l->segments = ceil_div(l->n, l->segment);
 }
 
 tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__compute c, const char *suffix)
@@ -103,16 +124,20 @@ static tn_status generate_reduce(tn__plan *p)
     layout l;
     choose_layout(p, &l);
     p->local = l.tree ? tn__group_size(p->device, TREE_LOCAL) : 1;
-    /* columns keep their order whatever the lanes are; places of argmax are 64-bit */
-    const int width = l.columns ? tn__plan_width(p, l.role) : tn__fixed_width(p, l.role, row->indexed ? TN_I64 : from);
+    /* columns keep their order whatever the lanes are; places of argmax may be 64-bit */
+    const bool far = row->indexed && l.n > INT32_MAX;
+    const int width = l.columns ? tn__plan_width(p, l.role) : tn__fixed_width(p, l.role, far ? TN_I64 : from);
     tn__generator_start(&g, p, l.role, width, l.n * 2);
     tn__generate_section(&g, 0);
     tn__generate_section(&g, TN__SECTION_END);
     if (row->indexed)
-        tn__text_puts(&g.defines, "#define RESULT s.at\n");
+        tn__text_puts(&g.defines, "#define RESULT TO(long, s.at)\n");
     else
         tn__text_add(&g.defines, "#define RESULT ROUND_%s(s.a0)\n", tn_dtype_name(node->dtype));
-    tn__text_add(&g.defines, "#define TREE %d\n#define BY_COLUMNS %d\n#define L %d\n", l.tree, l.columns, p->local);
+    if (far) tn__text_puts(&g.defines, "#define PLACE long\n#define PLACE_LETTER l\n#define PLACE_LAST LONG_MAX\n");
+    choose_block(p, &l, width);
+    tn__text_add(&g.defines, "#define TREE %d\n#define BY_COLUMNS %d\n#define BLOCK %d\n#define L %d\n", l.tree, l.columns,
+                 (int)l.most, p->local);
     const tn_status s = tn__generate_lanes(&g, row, c, "_r");
     if (s != TN_OK) {
         tn__generator_free(&g);
@@ -132,7 +157,7 @@ static tn_status generate_reduce(tn__plan *p)
 
 static tn_status launch_finish(tn__plan *p, const layout *l, tn__argument *a, int count)
 {
-    const int64_t vectors = (l->column_count + p->width - 1) / p->width;
+    const int64_t vectors = ceil_div(l->column_count, p->width);
     const int64_t units = l->columns ? l->outputs / l->column_count * vectors : l->outputs;
     tn__argument_index(p, a, &count, l->outputs);
     tn__argument_index(p, a, &count, l->segments);
@@ -149,24 +174,24 @@ static tn_status launch_reduce(tn__plan *p)
     choose_layout(p, &l);
     const int generated = tn__plan_arguments(p, a);
     int count = generated;
-    const int64_t vectors = (l.column_count + p->width - 1) / p->width;
-    const int64_t units = (l.columns ? l.outputs / l.column_count * vectors : l.outputs) * l.segments;
+    choose_block(p, &l, p->width);
+    const int64_t units = (l.columns ? l.outputs / l.column_count * ceil_div(l.column_count, l.block) : l.outputs) * l.segments;
     const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT;
-    const int64_t per = p->deep ? (units + items - 1) / items : 1;
-    const int64_t global = (units + per - 1) / per;
+    const int64_t per = p->deep ? ceil_div(units, items) : 1;
+    const int64_t global = ceil_div(units, per);
     const uint64_t groups = (uint64_t)(global < 4096 ? global : 4096), local = (uint64_t)p->local; /* of trees */
     tn__argument_index(p, a, &count, l.outputs);
     tn__argument_index(p, a, &count, l.n);
-    tn__argument_index(p, a, &count, l.ni);
+    if (!l.columns) tn__argument_index(p, a, &count, l.ni);
     tn__argument_index(p, a, &count, l.segment);
     tn__argument_index(p, a, &count, l.segments);
     tn__argument_index(p, a, &count, units);
-    if (!l.tree) {
-        tn__argument_index(p, a, &count, per);
-        tn__argument_index(p, a, &count, l.column_count);
-    }
+    if (!l.tree) tn__argument_index(p, a, &count, per);
+    if (l.columns) tn__argument_index(p, a, &count, l.column_count);
+    if (l.columns) tn__argument_index(p, a, &count, l.block);
     for (int i = 0; i < 2; i++) a[count++] = (tn__argument){.buffer = p->scratch[i]};
-    TN__TRY(l.tree ? tn__launch(p->unit.kernel[0], a, count, groups * local, local) : tn__launch_items(p, p->unit.kernel[0], a, count, global));
+    TN__TRY(l.tree ? tn__launch(p->unit.kernel[0], a, count, groups * local, local)
+                   : tn__launch_items(p, p->unit.kernel[0], a, count, global));
     return l.segments > 1 ? launch_finish(p, &l, a, generated) : TN_OK;
 }
 
@@ -276,9 +301,9 @@ static tn_tensor *reduce(const tn__reduction *row, tn_tensor *x, tn_axes axes, b
 }
 
 /* The public reductions: one for each row. */
-#define RED(name, ...)                                                            \
-    tn_tensor *tn_##name(tn_tensor *x, tn_axes axes, bool keepdim)                \
-    {                                                                             \
+#define RED(name, ...)                                                    \
+    tn_tensor *tn_##name(tn_tensor *x, tn_axes axes, bool keepdim)        \
+    {                                                                     \
         return reduce(&tn__reductions[TN__RED_##name], x, axes, keepdim); \
     }
 #include "tables/reductions.def"

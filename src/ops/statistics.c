@@ -1,6 +1,7 @@
 /* Operations over axes that are composed of public ones; their parts fuse. f16 and bf16 are computed in f32 and rounded once. */
 #include "core/view.h"
 #include "ops/compose.h"
+#include "ops/phases.h"
 #include "ops/reduction.h"
 #include <math.h>
 #include <tenon/ops.h>
@@ -43,6 +44,21 @@ static tn_tensor *constant(const over *o, double value)
     return tn_full(o->x->dtype, shape, tn_float(value), tn_device_of(o->x));
 }
 
+/* A phase list over the reduced axes, in one launch, when they lie behind each other and it pays. */
+static bool by_rows(const over *o, int list, double number, tn_tensor **y)
+{
+    tn_tensor *x = o->x;
+    int first = 0, count = 0;
+    while (first < x->ndim && !(o->mask & (1u << first))) first++;
+    while (first + count < x->ndim && o->mask & (1u << (first + count))) count++;
+    if (count == 0 || o->mask != ((1u << count) - 1) << first || (count > 1 && !tn__tensor_contiguous(x))) return false;
+    if (count > 1) x = tn_flatten(x, first, first + count - 1);
+    if (x && !tn__phases_pay(x, first)) return false;
+    tn_tensor *z = x ? tn__phases(list, x, NULL, number, first) : NULL;
+    *y = z ? tn_reshape(z, tn__reduced_shape(o->x, o->mask, o->keepdim)) : NULL;
+    return true;
+}
+
 /* ---- counting and extremes ---- */
 
 tn_tensor *tn_count_nonzero(tn_tensor *x, tn_axes axes, bool keepdim)
@@ -65,13 +81,33 @@ tn_tensor *tn_amin(tn_tensor *x, tn_axes axes, bool keepdim)
 
 /* ---- variance ---- */
 
+typedef struct variance_attributes {
+    tn__reduce_attributes reduce;
+    double left; /* what the squares' sum is divided by */
+} variance_attributes;
+
+static void variance_back(const tn__backward *back)
+{
+    const variance_attributes *own = back->attributes;
+    tn_tensor *x = back->in[0], *d = tn_sub(x, tn_mean(x, tn__reduced_of(back), true));
+    back->g[0] = tn_mul(d, tn_mul(tn__kept(back, back->up[0]), tn_float(2 / own->left)));
+}
+
+static const tn__derivative derive_variance = {"var", variance_back, TN__SAVES_FIRST, sizeof(variance_attributes)};
+
 /* Two passes: the mean, then the squares of what is left. In what it is computed in. */
 static tn_tensor *variance(over *o, int correction)
 {
-    const double left = o->n - correction;
-    o->x = tn__wide(o->x);
-    tn_tensor *d = tn_sub(o->x, tn_mean(o->x, o->axes, true));
-    return tn_div(tn_sum(tn_mul(d, d), o->axes, o->keepdim), tn_float(left > 0 ? left : NAN));
+    const double left = o->n - correction > 0 ? o->n - correction : NAN;
+    tn_tensor *y = NULL;
+    if (!(o->x = tn__wide(o->x))) return NULL;
+    tn__derive_pause();
+    if (!by_rows(o, TN__LIST_variance, left, &y)) {
+        tn_tensor *d = tn_sub(o->x, tn_mean(o->x, o->axes, true));
+        y = tn_div(tn_sum(tn_mul(d, d), o->axes, o->keepdim), tn_float(left));
+    }
+    tn__derive_resume();
+    return tn__recorded(&derive_variance, &(variance_attributes){{o->mask, o->keepdim}, left}, &o->x, 1, y);
 }
 
 tn_tensor *tn_var(tn_tensor *x, tn_axes axes, int correction, bool keepdim)
@@ -176,7 +212,9 @@ tn_tensor *tn_norm(tn_tensor *x, double p, tn_axes axes, bool keepdim)
 /* The largest is taken off first, unless it is infinite. */
 static tn_tensor *logsumexp(over *o)
 {
+    tn_tensor *y = NULL;
     if (o->n == 0) return constant(o, -INFINITY);
+    if (by_rows(o, TN__LIST_logsumexp, 0, &y)) return y;
     tn_tensor *most = tn_max(o->x, o->axes, true);
     tn_tensor *off = tn_where(tn_eq(tn_abs(most), tn_float(INFINITY)), tn_int(0), most);
     return without_axes(o, tn_add(tn_log(tn_sum(tn_exp(tn_sub(o->x, off)), o->axes, true)), off));

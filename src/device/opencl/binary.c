@@ -1,6 +1,5 @@
 /* The disk cache of compiled programs: one file per program, and for each of several texts in one program a file that names it. Any
  * doubt about a file means that it is not there. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -20,20 +19,6 @@ enum { BINARY, REFERENCE };
 static const char magics[2][8] = {"TENONCL1", "TENONRF1"};
 enum { FILE_LIMIT = 1 << 28 };
 
-/* The folder in force; nothing when there is no cache. */
-static void folder(tn__text *t)
-{
-    bool given;
-    const char *set = tn__setting_text(TN__SET_CACHE_DIR, &given);
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (given)
-        tn__text_puts(t, set);
-    else if (xdg && xdg[0] == '/')
-        tn__text_add(t, "%s/tenon", xdg);
-    else if (home && home[0] == '/')
-        tn__text_add(t, "%s/.cache/tenon", home);
-}
-
 /* Everything a binary depends on. */
 static void add_key(tn__text *t, const tn__device *device, tn__cl_id id)
 {
@@ -48,7 +33,7 @@ static void add_key(tn__text *t, const tn__device *device, tn__cl_id id)
 /* Folder, path and key of a program's file; false when there is no cache. */
 static bool place(const tn__device *device, tn__cl_id id, tn__text *dir, tn__text *path, tn__text *key)
 {
-    folder(dir);
+    tn__cache_folder(dir);
     if (dir->length == 0) return false;
     add_key(key, device, id);
     if (dir->failed || key->failed) return false;
