@@ -12,7 +12,7 @@
  * registers of AVX2 hold. */
 enum { CHAINS = 8, STEPS = 8192, STEPS_QUICK = 512, ITEMS_PER_UNIT = 64, HOST_LANES = 8, MOST_LANES = 16 };
 
-static const char source[] = "#define STEP(i) x##i = fma(x##i, a, b);\n"
+static const char source[] = "#define STEP(i) x##i = mad(x##i, a, b);\n"
                              "kernel void peak(global float *out, float scale, float shift)\n"
                              "{\n"
                              "    const V a = scale, b = shift;\n"

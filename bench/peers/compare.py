@@ -27,7 +27,7 @@ class Pace:
     def __init__(self, quick):
         self.seconds = 0.15 if quick else 1.0  # for each who does a work
         self.rounds = 3 if quick else 5  # at least
-        self.patience = 1 if quick else 4  # times as long, while shorter times are found
+        self.patience = 1 if quick else 2  # times as long, while shorter times are found
         self.products = 10 if quick else None  # of random extents
 
 

@@ -14,9 +14,9 @@ def steps(x, y):
     return x
 
 
-def layer_norm(x):
+def layer_norm(x, weight, bias):
     centred = x - x.mean(-1, keepdims=True)
-    return centred * jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)
+    return centred * jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5) * weight + bias
 
 
 operations = {

@@ -3,6 +3,8 @@ import numpy
 
 import worker
 
+STEPS = 100
+
 
 def copy_turned(order):
     def turn(a, out=None):
@@ -12,6 +14,12 @@ def copy_turned(order):
         return out
 
     return turn
+
+
+def steps(x, y, out=None):
+    for i in range(STEPS):
+        x = numpy.add(x, y, out=out) if i % 2 else numpy.multiply(x, 0.5, out=out)
+    return x
 
 
 dtypes = {"f32": "float32", "f64": "float64", "i8": "int8"}
@@ -29,6 +37,7 @@ operations = {
     "sum_outer": lambda a, **to: numpy.sum(a, 0, **to),
     "transpose": copy_turned((1, 0)),
     "permute": copy_turned((0, 2, 3, 1)),
+    "steps": steps,
 }
 
 

@@ -75,16 +75,19 @@ def line(found, results):
 
 
 def peaks(results):
-    """Bytes and operations a millisecond: the fastest copy and the fastest f32 product that anybody reached."""
-    copies = [r["bytes"] / min(r["tenon_ms"], r["peer_ms"]) for r in results if r["work"].startswith("copy")]
-    products = [r["flops"] / min(r["tenon_ms"], r["peer_ms"]) for r in results if r["work"].startswith("sgemm")]
-    return max(copies, default=0), max(products, default=0)
+    """Milliseconds for a byte, an f32 operation and a launch: in the fastest copy and the fastest product that anybody reached, and as long
+    as the driver's own calls take."""
+    copies = [min(r["tenon_ms"], r["peer_ms"]) / r["bytes"] for r in results if r["work"].startswith("copy")]
+    products = [min(r["tenon_ms"], r["peer_ms"]) / r["flops"] for r in results if r["work"].startswith("sgemm")]
+    queued = works.read("^softmaxes-queued$")[0].peers[0]
+    launches = [(r["peer_ms"] - queued.more_ms) / r["launches"] for r in results if r["peer"] == queued.label]
+    return {"bytes": min(copies, default=0), "flops": min(products, default=0), "launches": min(launches, default=0)}
 
 
 def roof(found, results):
     """What limits the work at the least, and the share of that which is reached."""
-    copy, product = peaks([r for r in results if r["device"] == found["device"]])
-    times = {"bytes": found["bytes"] / copy if copy else 0, "flops": found["flops"] / product if product else 0}
+    once = peaks([r for r in results if r["device"] == found["device"]])
+    times = {key: found[key] * once[key] for key in once}
     limit = max(times, key=times.get)
     return limit, times[limit] / found["tenon_ms"]
 
@@ -97,13 +100,13 @@ def markdown(results):
         for peer in row.peers:
             for r in results:
                 if (r["work"], r["peer"]) == (row.name, peer.label):
-                    limit, share = roof(r, results)
+                    limit, share = roof(r, results) if r["launches"] else ("", 0)
                     bold = "**" if verdict(r) == "short" else ""
                     medians = r["peer_median_ms"] / r["tenon_median_ms"]
                     yield (
                         f"| {r['work']} | {r['peer']} | {r['tenon_ms']:.3f} | {r['peer_ms']:.3f} | {bold}{r['ratio']:.2f}{bold} "
                         f"| {number(medians, 0)} | {number(plain_ratio(r, results), 0)} | {number(r['needed'], 0)} | {r['launches']} "
-                        f"| {limit} | {100 * share:.0f} % |"
+                        f"| {limit} | {f'{100 * share:.0f} %' if limit else ''} |"
                     )
 
 

@@ -134,16 +134,9 @@ static tn_tensor *softmax(tn_tensor *const *x)
     return tn_softmax(x[0], -1);
 }
 
-static bool build_layer_norm(const worker_request *r)
+static tn_tensor *layer_norm(tn_tensor *const *x)
 {
-    const long n = r->input[0].dim[r->input[0].ndim - 1];
-    module = tn_layer_norm_new(TN_SHAPE(n), 1e-5, NULL);
-    return tn_module_to(module, device) == TN_OK;
-}
-
-static tn_tensor *forward(tn_tensor *const *x)
-{
-    return tn_module_forward(module, x[0]);
+    return tn_layer_norm(x[0], TN_SHAPE(tn_dim(x[0], -1)), x[1], x[2], 1e-5);
 }
 
 /* ---- small things in long loops ---- */
@@ -221,7 +214,7 @@ static const operation operations[] = {
     {"sum_inner", sum_inner, NULL, false},
     {"sum_outer", sum_outer, NULL, false},
     {"softmax", softmax, NULL, false},
-    {"layer_norm", forward, build_layer_norm, false},
+    {"layer_norm", layer_norm, NULL, false},
     {"transpose", transpose, NULL, false},
     {"permute", permute, NULL, false},
     {"softmaxes", softmaxes, NULL, false},

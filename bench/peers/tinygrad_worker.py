@@ -14,7 +14,7 @@ operations = {
     "sum_inner": lambda a: a.sum(1),
     "sum_outer": lambda a: a.sum(0),
     "softmax": lambda a: a.softmax(-1),
-    "layer_norm": lambda a: a.layernorm(),
+    "layer_norm": lambda a, w, b: a.layernorm() * w + b,
     "transpose": lambda a: a.T.contiguous(),
     "permute": lambda a: a.permute(0, 2, 3, 1).contiguous(),
 }

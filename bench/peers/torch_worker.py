@@ -54,7 +54,7 @@ operations = {
     "sum_inner": (lambda a: a.sum(1), lambda a, out: torch.sum(a, 1, out=out)),
     "sum_outer": (lambda a: a.sum(0), lambda a, out: torch.sum(a, 0, out=out)),
     "softmax": (lambda a: torch.softmax(a, -1), lambda a, out: torch.softmax(a, -1, out=out)),
-    "layer_norm": (lambda a: functional.layer_norm(a, a.shape[-1:], torch.ones(a.shape[-1]), torch.zeros(a.shape[-1])), None),
+    "layer_norm": (lambda a, w, b: functional.layer_norm(a, a.shape[-1:], w, b), None),
     "transpose": (lambda a: a.mT.contiguous(), lambda a, out: out.copy_(a.mT)),
     "permute": (lambda a: a.permute(0, 2, 3, 1).contiguous(), lambda a, out: out.copy_(a.permute(0, 2, 3, 1))),
     "softmaxes": (repeat(lambda i, x: torch.softmax(x, -1)), None),

@@ -27,8 +27,8 @@ def elapsed_ms(run):
 
 
 def serve(prepare, to_numpy, time_of=elapsed_ms):
-    """prepare(operation, dtype, inputs): a function that does it once, to its end, and returns what came out; KeyError or
-    NotImplementedError where the peer has no such thing. to_numpy runs it and makes an array of what came out; time_of runs it and
+    """prepare(operation, dtype, inputs): a function that does it once, to its end, and returns what came out; KeyError where
+    the peer has no such operation or dtype. to_numpy runs it and makes an array of what came out; time_of runs it and
     says how many milliseconds it took."""
     run, dtype = None, "f32"
     for line in sys.stdin:
@@ -38,8 +38,8 @@ def serve(prepare, to_numpy, time_of=elapsed_ms):
             try:
                 run = prepare(words[1], dtype, read_inputs(words[3], words[4]))
                 answer = "ready"
-            except (KeyError, NotImplementedError) as missing:
-                answer = f"cannot {missing}"
+            except KeyError as missing:
+                answer = f"cannot do {missing}"
         elif words[0] == "run":
             times = [f"{time_of(run):.6f}" for _ in range(int(words[1]))]
             answer = " ".join(["0"] + times)

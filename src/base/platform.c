@@ -40,6 +40,7 @@ enum { MOST_OVER_FORK = 8 };
 static tn__mutex *over_fork[MOST_OVER_FORK];
 static int over_fork_count;
 static pthread_once_t over_fork_once = PTHREAD_ONCE_INIT;
+static atomic_long process; /* its id, asked of the system once; 0: not yet */
 
 static void before_fork(void)
 {
@@ -51,9 +52,15 @@ static void after_fork(void)
     for (int i = over_fork_count - 1; i >= 0; i--) pthread_mutex_unlock(over_fork[i]);
 }
 
+static void after_fork_in_child(void)
+{
+    after_fork();
+    atomic_store(&process, 0);
+}
+
 static void watch_forks(void)
 {
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
+    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 void tn__lock_over_fork(tn__mutex *m)
@@ -92,7 +99,12 @@ int tn__terminal_width(FILE *file)
 
 long tn__process_id(void)
 {
-    return (long)getpid();
+    long id = atomic_load_explicit(&process, memory_order_relaxed);
+    if (id) return id;
+    (void)pthread_once(&over_fork_once, watch_forks);
+    id = (long)getpid();
+    atomic_store(&process, id);
+    return id;
 }
 
 uint64_t tn__physical_memory(void)

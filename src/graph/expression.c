@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "graph/plan.h"
 #include "graph/rows.h"
+#include <stddef.h>
 #include <string.h>
 
 typedef struct split {
@@ -125,6 +126,13 @@ static int add_input(builder *b, tn__value *value, tn_dtype dtype, const tn__win
 {
     tn__plan *p = b->plan;
     if (p->inputs_count == TN__PLAN_INPUTS) return TOO_MANY;
+    if (p->inputs_count == p->inputs_capacity) {
+        const int capacity = p->inputs_capacity ? p->inputs_capacity * 2 : 4;
+        tn__plan_input *grown = tn__realloc(p->inputs, (size_t)capacity * sizeof *grown);
+        if (!grown) return FAILED;
+        p->inputs = grown;
+        p->inputs_capacity = capacity;
+    }
     tn__plan_input *in = &p->inputs[p->inputs_count];
     *in = (tn__plan_input){.value = value, .dtype = dtype, .pointer = -1, .section = b->section, .window = *w};
     int pointers = 0;
@@ -370,6 +378,7 @@ void tn__plan_free(tn__plan *p)
     tn__free(p->parameters);
     tn__free(p->pointers);
     tn__free(p->steps);
+    tn__free(p->inputs);
     tn__free(p);
 }
 
@@ -460,8 +469,9 @@ static tn__plan *plan_for(const tn__request *r, const tn__value *given)
     const int count = targets_of(r, given, targets);
     int splits_count = 0;
     tn__node *anchor = given ? given->node : NULL;
-    tn__plan *p = tn__zalloc(sizeof *p);
+    tn__plan *p = tn__alloc(sizeof *p);
     if (!p) return NULL;
+    memset(p, 0, offsetof(tn__plan, outputs));
     p->device = r->device;
     p->anchor = anchor;
     p->deep = r->device->profile == TN__DEEP;

@@ -95,11 +95,8 @@ struct tn__plan {
     int steps_count, steps_capacity;
     tn__step *steps;
     int inputs_count;
-    tn__plan_input inputs[TN__PLAN_INPUTS];
     int numbers_count;
-    tn__number numbers[TN__PLAN_INPUTS];
     int outputs_count;
-    tn__plan_output outputs[TN__PLAN_OUTPUTS];
     tn__buffer *written; /* a partial write: the target's bytes that outputs[0] goes to */
     /* generated */
     int width; /* lanes */
@@ -126,6 +123,11 @@ struct tn__plan {
     struct tn__pointers *pointers; /* with segments: what the inputs of all point to (segments.c) */
     tn__plan *next_segment; /* the same expression over other values, in the same launch (segments.c) */
     tn__plan *next;         /* in launch order */
+    tn__plan_input *inputs;
+    int inputs_capacity;
+    /* not zeroed: filled in as far as they are counted */
+    tn__plan_output outputs[TN__PLAN_OUTPUTS];
+    tn__number numbers[TN__PLAN_INPUTS];
 };
 
 /* ---- building (expression.c) ---- */
