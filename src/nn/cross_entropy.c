@@ -118,24 +118,26 @@ static void rows_back(const tn__backward *back)
 {
     const classes *c = back->attributes;
     tn_tensor *x = back->in[0], *weight = back->in[2] ? back->in[2] : TN_NONE;
-    tn_tensor *counts = x ? shares(c, back->in[1], weight, x->dtype) : NULL, *g;
+    tn_tensor *labels = tn_cast(back->in[1], TN_I64), *counts = x && labels ? shares(c, labels, weight, x->dtype) : NULL, *g;
     if (!counts) return;
     if (tn__derives())
         g = tn_sub(tn_mul(tn_softmax(x, c->axis), tn_sum(counts, TN_AXES(c->axis), true)), counts);
     else
         g = tn__phases(TN__LIST_cross_entropy_gradient, x, counts, 0, c->axis);
-    back->g[0] = tn_mul(g, tn_unsqueeze(back->up[0], c->axis));
+    back->g[0] = tn_mul(g, tn_unsqueeze(tn_where(kept(c, labels), back->up[0], tn_int(0)), c->axis));
 }
 
 static const tn__derivative derive_rows = {"cross_entropy", rows_back, TN__SAVES_IN, sizeof(classes)};
 
-/* The loss of each label, of x that softmax makes probabilities of. */
+/* The loss of each label, of x that softmax makes probabilities of. Saved are the labels as they were given: what is made of them is
+ * part of the kernel that needs it. */
 static tn_tensor *rows_of(const class_loss *c, tn_tensor *labels)
 {
-    tn_tensor *const operands[] = {c->x, labels, c->weight};
+    tn_tensor *const operands[] = {c->x, c->loss.x[1], c->weight};
     tn__derive_pause();
     tn_tensor *counts = shares(&c->of, labels, c->weight, c->x->dtype);
     tn_tensor *y = counts ? tn__phases(TN__LIST_cross_entropy, c->x, counts, 0, c->of.axis) : NULL;
+    y = tn_where(kept(&c->of, labels), y, tn_int(0));
     tn__derive_resume();
     return tn__recorded(&derive_rows, &c->of, operands, 3, y);
 }
@@ -150,7 +152,7 @@ static tn_tensor *by_labels(class_loss *c, tn_tensor *labels, bool of_logs)
         terms = tn_where(tn_cast(counts, TN_BOOL), tn_mul(tn_neg(c->x), counts), tn_int(0));
         if (c->loss.reduction == TN_REDUCE_NONE) terms = tn_sum(terms, TN_AXES(c->of.axis), false);
     } else
-        terms = tn_where(kept(&c->of, labels), rows_of(c, labels), tn_int(0));
+        terms = rows_of(c, labels);
     if (c->loss.reduction == TN_REDUCE_NONE) return tn__loss_end(&c->loss, terms);
     tn_tensor *sum = tn_sum(terms, TN_ALL_AXES, false);
     if (c->loss.reduction == TN_REDUCE_SUM) return tn__loss_end(&c->loss, sum);

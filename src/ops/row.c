@@ -296,6 +296,7 @@ static tn_status generate(tn__plan *p)
     }
     put_sections(&g);
     put_phases(&g, c);
+    tn__generate_stream(&g);
     tn__text_add(&g.defines, "#define L %d\n#define ROW_LOCAL %d\n#define ROWS %d\n#define BY_COLUMNS %d\n", p->local, s.row_local,
                  s.kept, s.columns);
     tn__text_add(&g.defines, "#define RESULT ROUND_%s(x)\n#define RESULT1 ROUND_%s(y)\n", dtype, dtype);
