@@ -196,7 +196,7 @@
 #ifdef FAST_FMA
 #define TERM(a, b, c) fma(a, b, (Tf)(c))
 #else
-#define TERM(a, b, c) ((a) * (b) + (Tf)(c))
+#define TERM(a, b, c) ((a) * (b) + (Tf)(c)) /* nearly as good */
 #endif
 #ifdef USES_ERF_f
 static Tf erf_f(Tf a)
@@ -211,8 +211,17 @@ static Tf erf_f(Tf a)
     far = TERM(far, s, TERM(t, (Tf)(-3.88396438e-3f), 2.42546219e-2f));
     far = TERM(far, t, -1.06777877e-1f);
     far = TERM(far, t, -6.34846687e-1f);
-    far = TERM(far, t, -1.28717512e-1f);
-    far = copysign((Tf)(1.0f) - exp(TERM(far, t, -t)), a);
+    far = fmax(TERM(TERM(far, t, -1.28717512e-1f), t, -t), (Tf)(-20.0f));
+    /* its exp, by S. Moshier's polynomial (Cephes) */
+    const Ti n = TO(int, TERM(far, (Tf)(1.44269504f), -0.5f));
+    const Tf r = TERM(TO(float, n), (Tf)(-0.693147182f), far);
+    Tf e = TERM(r, (Tf)(1.9875691500e-4f), 1.3981999507e-3f);
+    e = TERM(e, r, 8.3334519073e-3f);
+    e = TERM(e, r, 4.1665795894e-2f);
+    e = TERM(e, r, 1.6666665459e-1f);
+    e = TERM(e, r, 5.0000001201e-1f);
+    e = (TERM(e, r * r, r) + (Tf)(1.0f)) * AS(float, (n + (Ti)(127)) << (Ti)(23));
+    far = copysign((Tf)(1.0f) - e, a);
     return SEL_f(t > (Tf)(0.927734375f), far, TERM(near, a, a));
 }
 #endif

@@ -30,7 +30,9 @@
     CHANGE(type, x, 4, (a.s0123, b.s0123, a.s89ab, b.s89ab), (a.s4567, b.s4567, a.scdef, b.scdef)) \
     CHANGE(type, x, 2, (a.s01, b.s01, a.s45, b.s45, a.s89, b.s89, a.scd, b.scd),                  \
            (a.s23, b.s23, a.s67, b.s67, a.sab, b.sab, a.sef, b.sef))                              \
-    CHANGE(type, x, 1, (a.even, b.even).s08192a3b4c5d6e7f, (a.odd, b.odd).s08192a3b4c5d6e7f)
+    CHANGE(type, x, 1,                                                                            \
+           (a.s0, b.s0, a.s2, b.s2, a.s4, b.s4, a.s6, b.s6, a.s8, b.s8, a.sa, b.sa, a.sc, b.sc, a.se, b.se), \
+           (a.s1, b.s1, a.s3, b.s3, a.s5, b.s5, a.s7, b.s7, a.s9, b.s9, a.sb, b.sb, a.sd, b.sd, a.sf, b.sf))
 #endif
 #define TILE(type, x, p, at, step)                                                        \
     _Pragma("unroll") for (int k = 0; k < W; k++) (x)[k] = VLOAD(p, (at) + k * (step));   \
@@ -48,14 +50,11 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void tiled(PARAMS const 
         for (IDX j = first; j < last; j += W) {
             const IDX m = MOVED(j, nt);
             DECLARE_TILES
-#pragma unroll
             for (int n = 0; n < BESIDE; n++) {
                 TILES(m, MOVED(band + n * W, n0), n)
             }
-#pragma unroll
             for (int r = 0; r < W; r++) {
                 ROW(m + r)
-#pragma unroll
                 for (int n = 0; n < BESIDE; n++) {
                     const IDX i = MOVED(band + n * W, n0);
                     EVAL(i)

@@ -62,7 +62,7 @@ static int64_t reach_of(const tn__plan *p, int axis)
     return sum;
 }
 
-/* The axes in the order in which the inputs lie: reading waits for memory, writing does not. */
+/* The axes in the order in which the inputs lie: a core waits for what it reads, not for what it writes. */
 static void order_of(const tn__plan *p, int *order)
 {
     for (int k = 0; k < p->rank; k++) {
@@ -111,7 +111,7 @@ tn_status tn__elementwise_generate(tn__plan *p)
     tn__generator g;
     const walk w = choose(p);
     tn__generator_start(&g, p, w.role, w.width, 0);
-    order_of(p, g.order);
+    if (p->deep) order_of(p, g.order);
     if (w.tiled >= 0) {
         tn__generate_tiles(&g);
         tn__text_add(&g.defines,
@@ -126,7 +126,7 @@ tn_status tn__elementwise_generate(tn__plan *p)
     return w.tiled >= 0 ? tn__generator_finish(&g, "tiled.cl", "tiled") : tn__generator_finish(&g, "elementwise.cl", "elementwise");
 }
 
-/* Arguments are appended to `a`; gives the launch's items. */
+/* The shapes append their arguments to `a` and give the launch's items. */
 
 /* An item takes whole rows, or long runs of one row when there are few. */
 static uint64_t deep_shape(const tn__plan *p, int64_t n0, int64_t rows, tn__argument *a, int *count)

@@ -283,7 +283,7 @@ tn_tensor *tn_block_diag(tn_tensor *const *list, int count)
 /* ---- pieces of one tensor ---- */
 
 /* Pieces (each let go) along axis a; any missing one fails. */
-static tn_tensor *rejoin(const char *function, tn_tensor *const *piece, int count, int a)
+static tn_tensor *rejoin(tn_tensor *const *piece, int count, int a)
 {
     tn_shape shape;
     tn_tensor *out = NULL;
@@ -292,7 +292,7 @@ static tn_tensor *rejoin(const char *function, tn_tensor *const *piece, int coun
     if (all) {
         shape = tn__tensor_shape(piece[0]);
         for (int i = 1; i < count; i++) shape.dim[a] += piece[i]->dim[a];
-        out = join(function, piece, count, &(joined){a, false}, &shape, piece[0]->dtype, tn__tensor_device(piece[0]));
+        out = join("pad", piece, count, &(joined){a, false}, &shape, piece[0]->dtype, tn__tensor_device(piece[0]));
     }
     for (int i = 0; i < count; i++) tn_release(piece[i]);
     return out;
@@ -313,19 +313,50 @@ static void roll_back(const tn__backward *back)
 
 static const tn__derivative derive_roll = {"roll", roll_back, TN__SAVES_NONE, sizeof(rolled)};
 
+/* y turned over along a few axes, by at least one element each: every corner of y is set into the opposite one. */
+enum { TURNED_AT_ONCE = 3 };
+static tn_tensor *turn(tn_tensor *y, const int *axis, const int64_t *shift, int count)
+{
+    tn_tensor *part[1 << TURNED_AT_ONCE] = {NULL}, *from[1 << TURNED_AT_ONCE] = {NULL};
+    const tn_shape shape = tn__tensor_shape(y);
+    tn_tensor *out = room("roll", y->dtype, &shape, tn__tensor_device(y));
+    bool all = out != NULL;
+    for (int c = 0; all && c < 1 << count; c++) {
+        part[c] = tn__tensor_alias(out);
+        from[c] = tn__tensor_alias(y);
+        for (int j = 0; j < count; j++) {
+            const int a = axis[j];
+            const int64_t s = shift[a], left = y->dim[a] - s;
+            const bool ahead = (c >> j & 1) != 0;
+            part[c] = tn__next(part[c], ahead ? tn_slice(part[c], a, s, TN_END, 1) : tn_slice(part[c], a, 0, s, 1));
+            from[c] = tn__next(from[c], ahead ? tn_slice(from[c], a, 0, left, 1) : tn_slice(from[c], a, left, TN_END, 1));
+        }
+        all = part[c] && from[c];
+    }
+    if (!all || (y->numel > 0 && tn__fill_parts(part, from, 1 << count) != TN_OK)) out = tn__next(out, NULL);
+    for (int c = 0; c < 1 << count; c++) {
+        tn_release(part[c]);
+        tn_release(from[c]);
+    }
+    return out;
+}
+
 static tn_tensor *roll(tn_tensor *x, const rolled *by)
 {
     const tn_shape shape = tn__tensor_shape(x);
     const bool flat = by->axes.count == -1;
+    int64_t shift[TN_MAX_AXES] = {0};
+    int axis[TN_MAX_AXES], count = 0;
     tn_tensor *y = flat ? tn_reshape(x, TN_SHAPE(-1)) : tn__tensor_alias(x);
     for (int i = 0; y && i < by->shifts.ndim; i++) {
         const int a = tn__axis(flat ? 0 : by->axes.axis[i], y->ndim, "roll");
         if (a < 0) return tn__next(y, NULL);
-        const int64_t n = y->dim[a], s = n == 0 ? 0 : (by->shifts.dim[i] % n + n) % n;
-        if (s == 0) continue;
-        tn_tensor *const piece[] = {tn_slice(y, a, n - s, TN_END, 1), tn_slice(y, a, 0, n - s, 1)};
-        y = tn__next(y, rejoin("roll", piece, 2, a));
+        if (y->dim[a] > 0) shift[a] = (shift[a] + by->shifts.dim[i] % y->dim[a] + y->dim[a]) % y->dim[a];
     }
+    for (int a = 0; y && a < y->ndim; a++)
+        if (shift[a]) axis[count++] = a;
+    for (int done = 0; y && done < count; done += TURNED_AT_ONCE)
+        y = tn__next(y, turn(y, axis + done, shift, count - done < TURNED_AT_ONCE ? count - done : TURNED_AT_ONCE));
     if (y && flat) y = tn__next(y, tn_reshape(y, shape));
     return y && y->storage == x->storage ? tn__next(y, tn_clone(y)) : y;
 }
@@ -434,7 +465,7 @@ static tn_tensor *pad_borders(tn_tensor *x, const tn_shape *before, const tn_sha
         const int64_t b = before->dim[a], e = after->dim[a];
         if (b == 0 && e == 0) continue;
         tn_tensor *const piece[] = {border(y, a, b, false, mode), tn_cast(y, y->dtype), border(y, a, e, true, mode)};
-        y = tn__next(y, rejoin("pad", piece, 3, a));
+        y = tn__next(y, rejoin(piece, 3, a));
     }
     return y && y->storage == x->storage ? tn__next(y, tn_clone(y)) : y;
 }
