@@ -1,4 +1,5 @@
 /* Loads, stores, conversions and rounding per dtype (names of dtypes.def) and compute letter, W lanes wide.
+ *   FROM_<dtype>(v)       W elements as they lie in memory, in the dtype's compute type
  *   LOAD_<dtype>(p, i)    W elements from p[i] on, in the dtype's compute type
  *   LOAD1_<dtype>(p, i)   the one element p[i], scalar
  *   STORE_<dtype>(p, i, v)
@@ -9,21 +10,52 @@
 /* f16 is loaded and stored as integers and converted here: PoCL 3.1 takes vload_half8 for aligned, and crashes
  * (docs/drivers.md). A value to be stored has been rounded already. */
 #ifdef USES_f16
-static Tf half_values(Tu h)
+#if defined(__F16C__) && W >= 8 /* the processor's own conversion, of 8 */
+#define VALUES8(h) as_float8(__builtin_ia32_vcvtph2ps256(as_short8(h)))
+#define BITS8(v) as_ushort8(__builtin_ia32_vcvtps2ph256(v, 0))
+#if W == 8
+#define half_values(h) VALUES8(h)
+#define half_bits(v) BITS8(v)
+#else
+static Tf half_values(VEC(ushort) h)
 {
-    const Tu m = h & (Tu)(0x3ff), e = (h >> 10) & (Tu)(31), sign = (h & (Tu)(0x8000)) << 16;
+    return (Tf)(VALUES8(h.lo), VALUES8(h.hi));
+}
+static VEC(ushort) half_bits(Tf v)
+{
+    return (VEC(ushort))(BITS8(v.lo), BITS8(v.hi));
+}
+#endif
+#define round_f16(v) half_values(half_bits(v))
+#else
+static Tf half_values(VEC(ushort) bits)
+{
+    const Tu h = TO(uint, bits), m = h & (Tu)(0x3ff), e = (h >> 10) & (Tu)(31), sign = (h & (Tu)(0x8000)) << 16;
     const Tu small = AS(uint, TO(float, m) * (Tf)(0x1p-24f)), normal = ((e + (Tu)(112)) << 23) | (m << 13);
     const Tu special = (Tu)(0x7f800000) | (m << 13);
     return AS(float, select(select(normal, small, MASK32(e == (Tu)(0))), special, MASK32(e == (Tu)(31))) | sign);
 }
-static Tu half_bits(Tf v)
+static VEC(ushort) half_bits(Tf v)
 {
     const Tu a = AS(uint, v) & (Tu)(0x7fffffff), sign = (AS(uint, v) >> 16) & (Tu)(0x8000);
     const Tu small = TO(uint, select(AS(float, a), (Tf)(0.0f), MASK32(a >= (Tu)(0x38800000))) * (Tf)(0x1p24f));
     const Tu special = (Tu)(0x7c00) | select((Tu)(0), (Tu)(0x200), MASK32(a > (Tu)(0x7f800000)));
     const Tu normal = (a - (Tu)(0x38000000)) >> 13;
-    return select(select(normal, small, MASK32(a < (Tu)(0x38800000))), special, MASK32(a >= (Tu)(0x7f800000))) | sign;
+    return TO(ushort, select(select(normal, small, MASK32(a < (Tu)(0x38800000))), special, MASK32(a >= (Tu)(0x7f800000))) | sign);
 }
+/* to the nearest, by integer arithmetic in registers */
+static Tf round_f16(Tf v)
+{
+    const Tu sign = AS(uint, v) & (Tu)(0x80000000), u = AS(uint, v) & (Tu)(0x7fffffff);
+    Tu r = (u + (Tu)(0xfff) + ((u >> 13) & (Tu)(1))) & (Tu)(0xffffe000);
+    r = select(r, (Tu)(0x7f800000), MASK32(u >= (Tu)(0x477ff000)));   /* 65520 and above: inf */
+    r = select(r, u | (Tu)(0x400000), MASK32(u > (Tu)(0x7f800000))); /* NaN */
+    /* below 2^-14 steps of 2^-24: adding 0.5 leaves exactly those bits */
+    const Tf small = (AS(float, u) + (Tf)(0.5f)) - (Tf)(0.5f);
+    r = select(r, AS(uint, small), MASK32(u < (Tu)(0x38800000)));
+    return AS(float, r | sign);
+}
+#endif
 static float half_value(ushort h)
 {
     const uint m = (uint)h & 0x3ffu, e = ((uint)h >> 10) & 31u, sign = ((uint)h & 0x8000u) << 16;
@@ -66,6 +98,25 @@ static ushort half_bits1(float v)
 #define SPREAD(to, v) (to)[0] = (v).s0, (to)[1] = (v).s1, (to)[2] = (v).s2, (to)[3] = (v).s3
 #endif
 
+/* Compilers for the CPU itself. PoCL's vstore takes narrow elements one by one: W of them as one vector, at any alignment. Results that
+ * no cache would hold until they are read (STREAM) go past it: no line is fetched to be overwritten. */
+#if DEEP && defined(__clang__) && !defined(__SPIR__) && !defined(__SPIRV__)
+#define VSTORE_OF(type, p, i, v) ((__global struct { VEC(type) all; } __attribute__((packed)) *)((p) + (i)))->all = (v)
+#ifdef STREAM
+#define VWRITE(type, p, i, v)                                                         \
+    do {                                                                           \
+        if (((ulong)((p) + (i)) & (sizeof(VEC(type)) - 1)) == 0)                   \
+            __builtin_nontemporal_store(v, (__global VEC(type) *)((p) + (i)));     \
+        else                                                                       \
+            VSTORE_OF(type, p, i, v);                                              \
+    } while (0)
+#else
+#define VWRITE VSTORE_OF
+#endif
+#else
+#define VWRITE(type, p, i, v) VSTORE(p, i, v)
+#endif
+
 #define P_f16 ushort
 #define P_bf16 ushort
 #define P_f32 float
@@ -80,19 +131,33 @@ static ushort half_bits1(float v)
 #define P_u64 ulong
 #define P_bool uchar
 
-#define LOAD_f16(p, i) half_values(TO(uint, VLOAD(p, i)))
-#define LOAD_bf16(p, i) AS(float, TO(uint, VLOAD(p, i)) << 16)
-#define LOAD_f32(p, i) VLOAD(p, i)
-#define LOAD_f64(p, i) VLOAD(p, i)
-#define LOAD_i8(p, i) TO(int, VLOAD(p, i))
-#define LOAD_i16(p, i) TO(int, VLOAD(p, i))
-#define LOAD_i32(p, i) VLOAD(p, i)
-#define LOAD_i64(p, i) VLOAD(p, i)
-#define LOAD_u8(p, i) TO(uint, VLOAD(p, i))
-#define LOAD_u16(p, i) TO(uint, VLOAD(p, i))
-#define LOAD_u32(p, i) VLOAD(p, i)
-#define LOAD_u64(p, i) VLOAD(p, i)
-#define LOAD_bool(p, i) TO(uint, VLOAD(p, i))
+#define FROM_f16(v) half_values(v)
+#define FROM_bf16(v) AS(float, TO(uint, v) << 16)
+#define FROM_f32(v) (v)
+#define FROM_f64(v) (v)
+#define FROM_i8(v) TO(int, v)
+#define FROM_i16(v) TO(int, v)
+#define FROM_i32(v) (v)
+#define FROM_i64(v) (v)
+#define FROM_u8(v) TO(uint, v)
+#define FROM_u16(v) TO(uint, v)
+#define FROM_u32(v) (v)
+#define FROM_u64(v) (v)
+#define FROM_bool(v) TO(uint, v)
+
+#define LOAD_f16(p, i) FROM_f16(VLOAD(p, i))
+#define LOAD_bf16(p, i) FROM_bf16(VLOAD(p, i))
+#define LOAD_f32(p, i) FROM_f32(VLOAD(p, i))
+#define LOAD_f64(p, i) FROM_f64(VLOAD(p, i))
+#define LOAD_i8(p, i) FROM_i8(VLOAD(p, i))
+#define LOAD_i16(p, i) FROM_i16(VLOAD(p, i))
+#define LOAD_i32(p, i) FROM_i32(VLOAD(p, i))
+#define LOAD_i64(p, i) FROM_i64(VLOAD(p, i))
+#define LOAD_u8(p, i) FROM_u8(VLOAD(p, i))
+#define LOAD_u16(p, i) FROM_u16(VLOAD(p, i))
+#define LOAD_u32(p, i) FROM_u32(VLOAD(p, i))
+#define LOAD_u64(p, i) FROM_u64(VLOAD(p, i))
+#define LOAD_bool(p, i) FROM_bool(VLOAD(p, i))
 
 #define LOAD1_f16(p, i) half_value((p)[i])
 #define LOAD1_bf16(p, i) as_float((uint)(p)[i] << 16)
@@ -108,19 +173,19 @@ static ushort half_bits1(float v)
 #define LOAD1_u64(p, i) ((p)[i])
 #define LOAD1_bool(p, i) ((uint)(p)[i])
 
-#define STORE_f16(p, i, v) VSTORE(p, i, TO(ushort, half_bits(v)))
-#define STORE_bf16(p, i, v) VSTORE(p, i, TO(ushort, AS(uint, v) >> 16))
-#define STORE_f32(p, i, v) VSTORE(p, i, v)
-#define STORE_f64(p, i, v) VSTORE(p, i, v)
-#define STORE_i8(p, i, v) VSTORE(p, i, TO(char, v))
-#define STORE_i16(p, i, v) VSTORE(p, i, TO(short, v))
-#define STORE_i32(p, i, v) VSTORE(p, i, v)
-#define STORE_i64(p, i, v) VSTORE(p, i, v)
-#define STORE_u8(p, i, v) VSTORE(p, i, TO(uchar, v))
-#define STORE_u16(p, i, v) VSTORE(p, i, TO(ushort, v))
-#define STORE_u32(p, i, v) VSTORE(p, i, v)
-#define STORE_u64(p, i, v) VSTORE(p, i, v)
-#define STORE_bool(p, i, v) VSTORE(p, i, TO(uchar, v))
+#define STORE_f16(p, i, v) VWRITE(P_f16, p, i, half_bits(v))
+#define STORE_bf16(p, i, v) VWRITE(P_bf16, p, i, TO(ushort, AS(uint, v) >> 16))
+#define STORE_f32(p, i, v) VWRITE(P_f32, p, i, v)
+#define STORE_f64(p, i, v) VWRITE(P_f64, p, i, v)
+#define STORE_i8(p, i, v) VWRITE(P_i8, p, i, TO(char, v))
+#define STORE_i16(p, i, v) VWRITE(P_i16, p, i, TO(short, v))
+#define STORE_i32(p, i, v) VWRITE(P_i32, p, i, v)
+#define STORE_i64(p, i, v) VWRITE(P_i64, p, i, v)
+#define STORE_u8(p, i, v) VWRITE(P_u8, p, i, TO(uchar, v))
+#define STORE_u16(p, i, v) VWRITE(P_u16, p, i, TO(ushort, v))
+#define STORE_u32(p, i, v) VWRITE(P_u32, p, i, v)
+#define STORE_u64(p, i, v) VWRITE(P_u64, p, i, v)
+#define STORE_bool(p, i, v) VWRITE(P_bool, p, i, TO(uchar, v))
 
 /* one scalar, already in its compute type */
 #define STORE1_f16(p, i, v) ((p)[i] = half_bits1(v))
@@ -142,22 +207,8 @@ static ushort half_bits1(float v)
 #define LANE0(v) ((v).s0)
 #endif
 
-/* f32 to the nearest f16 and bf16, by integer arithmetic in registers */
 #define ROUND_f16(v) round_f16(v)
 #define ROUND_bf16(v) round_bf16(v)
-#if defined(USES_f16)
-static Tf round_f16(Tf v)
-{
-    const Tu sign = AS(uint, v) & (Tu)(0x80000000), u = AS(uint, v) & (Tu)(0x7fffffff);
-    Tu r = (u + (Tu)(0xfff) + ((u >> 13) & (Tu)(1))) & (Tu)(0xffffe000);
-    r = select(r, (Tu)(0x7f800000), MASK32(u >= (Tu)(0x477ff000)));   /* 65520 and above: inf */
-    r = select(r, u | (Tu)(0x400000), MASK32(u > (Tu)(0x7f800000))); /* NaN */
-    /* below 2^-14 steps of 2^-24: adding 0.5 leaves exactly those bits */
-    const Tf small = (AS(float, u) + (Tf)(0.5f)) - (Tf)(0.5f);
-    r = select(r, AS(uint, small), MASK32(u < (Tu)(0x38800000)));
-    return AS(float, r | sign);
-}
-#endif
 #if defined(USES_bf16)
 static Tf round_bf16(Tf v)
 {

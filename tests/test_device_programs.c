@@ -414,13 +414,13 @@ START_TEST(a_text_that_does_not_build_harms_no_other)
 }
 END_TEST
 
-/* The smallest of the folder's programs, in bytes. */
-static off_t smallest;
+/* The largest of the folder's programs, in bytes. */
+static off_t largest;
 
-static void find_smallest(const char *path)
+static void find_largest(const char *path)
 {
     struct stat about;
-    if (stat(path, &about) == 0 && about.st_size > 0 && (smallest == 0 || about.st_size < smallest)) smallest = about.st_size;
+    if (stat(path, &about) == 0 && about.st_size > largest) largest = about.st_size;
 }
 
 static void count_any(const char *path)
@@ -429,29 +429,31 @@ static void count_any(const char *path)
     files++;
 }
 
-/* A program's file does not fit; the driver's own, of which that one is made, are smaller. */
+/* The largest program does not fit, or whatever the driver writes. */
 START_TEST(C69_a_full_disk_is_mentioned_once_and_leaves_no_half_file)
 {
     struct rlimit limit, small;
     NEEDS_OPENCL();
+    SKIP_IF(strncmp(kit_device(), "cpu", 3) == 0, "PoCL ends the process when its own files do not fit");
     begin_cache();
     expect_life(2, 0);
-    smallest = 0;
-    each_file(find_smallest);
+    largest = 0;
+    each_file(find_largest);
     each_file(remove_one);
-    ck_assert_int_gt(smallest, 0);
+    ck_assert_int_gt(largest, 0);
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    small = (struct rlimit){.rlim_cur = (rlim_t)smallest - 1, .rlim_max = limit.rlim_max};
+    small = (struct rlimit){.rlim_cur = (rlim_t)largest - 1, .rlim_max = limit.rlim_max};
     void (*const before)(int) = signal(SIGXFSZ, SIG_IGN);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
     expect_life(2, 0);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     (void)signal(SIGXFSZ, before);
+    ck_assert_int_eq(count_files(), 1); /* the other one */
     files = 0;
     each_file(count_any);
-    ck_assert_int_eq(files, 0);
+    ck_assert_int_eq(files, 1);
     ck_assert_int_eq(kit_log_count("cannot be written"), 1);
-    expect_life(2, 0);
+    expect_life(1, 1);
     expect_life(0, 2);
     end_cache();
 }

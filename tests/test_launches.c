@@ -479,6 +479,23 @@ START_TEST(what_nobody_asks_for_is_never_launched)
 }
 END_TEST
 
+START_TEST(pieces_that_are_alike_are_joined_by_one_launch)
+{
+    tn_tensor *x = ramp(TN_SHAPE(300), 0, 1), *y = ramp(TN_SHAPE(45), -1, -1), *one = ramp(TN_SHAPE(1), 5000, 0), *z = NULL;
+    tn_tensor *list[] = {x, one, y, x}, *rows[] = {x, x};
+    ck_starts(1, z = ck_made(tn_concat(list, 4, 0)));
+    float *v = values_of(z);
+    for (int i = 0; i < 646; i++)
+        ck_assert_float_eq(v[i], (float)(i < 300 ? i : i == 300 ? 5000 : i < 346 ? 300 - i : i - 346));
+    free(v);
+    ck_starts(1, z = ck_made(tn_stack(rows, 2, 0)));
+    ck_starts(1, z = ck_made(tn_roll(x, TN_SHAPE(3), TN_AXES(0))));
+    v = values_of(z);
+    for (int i = 0; i < 300; i++) ck_assert_float_eq(v[i], (float)((i + 297) % 300));
+    free(v);
+}
+END_TEST
+
 static void set_up(void)
 {
     bones_push();
@@ -510,6 +527,7 @@ int main(void)
         eager_launches_each_operation,
         finish_runs_what_no_pending_node_reads,
         what_nobody_asks_for_is_never_launched,
+        pieces_that_are_alike_are_joined_by_one_launch,
     };
     void *found = dlsym(RTLD_DEFAULT, "count_launches"), *found_tasks = dlsym(RTLD_DEFAULT, "count_tasks");
     if (!found && !getenv("TENON_TEST_PRELOADED")) {

@@ -249,6 +249,29 @@ START_TEST(nonsense_in_the_file_is_logged_and_ignored)
 }
 END_TEST
 
+START_TEST(the_deep_profile_takes_its_items_from_the_file)
+{
+    NEEDS_OPENCL();
+    char line[1024];
+    const tn_device_info info = bones_info(test_device());
+    const tn__matmul_case c = {.m = 512, .n = 512, .k = 2048, .batch = 1, .a_rs = 2048, .a_cs = 1, .b_rs = 512, .b_cs = 1, .element = 4,
+                               .device = tn__device_use(test_device()), .deep = true};
+    const int untuned = tn__matmul_choose(&c).tiles;
+    static const char *const items[] = {"1000", "0", "1 2"};
+    for (int i = 0; i < 3; i++) {
+        logged[0] = '\0';
+        snprintf(line, sizeof line, "1\t%s\t%s\tmatmul_deep\tany\t%s\t1", info.description, info.driver, items[i]);
+        put_line(line);
+        ck_ok(tn_set("tuning", file));
+        const tn__matmul_shape s = tn__matmul_choose(&c);
+        ck_assert_uint_eq(s.global, (uint64_t)(s.panels * s.chunks));
+        if (i == 0) ck_assert_int_lt(s.tiles, untuned);
+        if (i > 0) ck_assert_int_eq(s.tiles, untuned);
+        if (i > 0) ck_has(logged, "are not used: one number from 1 to 1024 is expected");
+    }
+}
+END_TEST
+
 START_TEST(a_file_that_is_named_and_not_there_is_logged)
 {
     NEEDS_OPENCL();
@@ -485,7 +508,7 @@ END_TEST
 TEST_MAIN("matmul_wide", set_up, tear_down, every_row_of_the_table_is_what_any_device_can_do_with, no_tile_has_a_bank_conflict,
           tiles_that_the_kernel_cannot_have_are_refused, a_record_of_this_device_and_driver_is_honoured,
           records_of_other_devices_drivers_and_versions_are_ignored, nonsense_in_the_file_is_logged_and_ignored,
-          a_file_that_is_named_and_not_there_is_logged, the_file_lies_in_the_cache_folder_or_where_it_is_said_to_be,
+          the_deep_profile_takes_its_items_from_the_file, a_file_that_is_named_and_not_there_is_logged, the_file_lies_in_the_cache_folder_or_where_it_is_said_to_be,
           records_are_written_in_place_of_their_like, candidates_begin_with_what_is_used_untuned, tiles_of_128_multiply,
           slabs_of_8_and_32_multiply, tiles_without_local_memory_multiply, few_rows_and_few_columns_multiply,
           a_long_k_is_split_and_its_parts_are_added, the_same_product_has_the_same_bits_again,

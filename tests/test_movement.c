@@ -494,6 +494,66 @@ START_TEST(without_memory_each_fails_cleanly)
 }
 END_TEST
 
+/* ---- copies of what lies another way round ---- */
+
+START_TEST(transposed_copies_have_every_element_in_its_place)
+{
+    static const struct {
+        tn_dtype dtype;
+        int64_t rows, columns;
+    } cases[] = {{TN_F32, 67, 45}, {TN_U8, 70, 33}, {TN_F16, 40, 41}, {TN_I64, 20, 13}, {TN_I32, 8, 16}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tn_tensor *x = bones_count(cases[i].dtype, TN_SHAPE(cases[i].rows, cases[i].columns), test_device());
+        tn_tensor *y = ck_made(tn_contiguous(tn_transpose(x, 0, 1)));
+        ck_same(tn_host(y), tn_contiguous(tn_transpose(tn_host(x), 0, 1)));
+    }
+}
+END_TEST
+
+START_TEST(an_expression_reads_operands_that_lie_both_ways)
+{
+    tn_tensor *x = COUNT(TN_I32, 3, 17, 17), *y = tn_sub(tn_mul(x, tn_int(1000)), tn_transpose(x, 1, 2));
+    const int32_t *got = elements(y);
+    for (int n = 0; n < 3; n++)
+        for (int i = 0; i < 17; i++)
+            for (int j = 0; j < 17; j++) ck_assert_int_eq(*got++, 1000 * (n * 289 + i * 17 + j) - (n * 289 + j * 17 + i));
+}
+END_TEST
+
+START_TEST(channels_go_last_and_first)
+{
+    tn_tensor *x = COUNT(TN_I32, 2, 3, 5, 9), *y = tn_contiguous(tn_permute(x, TN_AXES(0, 2, 3, 1)));
+    const int32_t *got = elements(y);
+    for (int n = 0; n < 2; n++)
+        for (int at = 0; at < 45; at++)
+            for (int c = 0; c < 3; c++) ck_assert_int_eq(*got++, (n * 3 + c) * 45 + at);
+    ck_same(tn_contiguous(tn_permute(y, TN_AXES(0, 3, 1, 2))), x);
+}
+END_TEST
+
+START_TEST(a_transposed_part_is_written_in_its_place_only)
+{
+    tn_tensor *x = COUNT(TN_I32, 19, 23), *z = tn_full(TN_I32, TN_SHAPE(25, 21), tn_int(-1), test_device());
+    ck_ok(tn_assign(tn_slice(tn_slice(z, 0, 1, 24, 1), 1, 2, 21, 1), tn_transpose(x, 0, 1)));
+    const int32_t *got = elements(z);
+    for (int i = 0; i < 25; i++)
+        for (int j = 0; j < 21; j++, got++) ck_assert_int_eq(*got, i >= 1 && i < 24 && j >= 2 ? (j - 2) * 23 + i - 1 : -1);
+}
+END_TEST
+
+START_TEST(results_larger_than_a_cache_are_whole)
+{
+    enum { COUNT_OF = 4500001 };
+    tn_tensor *x = tn_add(tn_arange(TN_I32, 0, COUNT_OF, 1, test_device()), tn_int(7));
+    int32_t *values = malloc(COUNT_OF * sizeof *values);
+    ck_assert_ptr_nonnull(values);
+    ck_ok(tn_read(x, values, COUNT_OF * sizeof *values));
+    for (int i = 0; i < COUNT_OF; i++)
+        if (values[i] != i + 7) ck_abort_msg("element %d is %d", i, values[i]);
+    free(values);
+}
+END_TEST
+
 START_TEST(concat_moves_host_entries_where_the_thread_asked_for_it)
 {
     NEEDS_OPENCL();
@@ -514,4 +574,7 @@ BONES_MAIN("movement", movedim_places_some_axes_and_keeps_the_order_of_the_other
            pad_has_four_modes, pad_takes_off_where_a_number_is_negative, pad_has_limits,
            tile_and_repeat_put_copies_beside_each_other, repeat_interleave_repeats_each_element, rot90_turns_as_numpy_does,
            diag_goes_both_ways, triu_and_tril_keep_a_triangle, triu_lets_no_nan_through, meshgrid_repeats_vectors_over_a_grid,
-           one_hot_marks_the_class, without_memory_each_fails_cleanly, concat_moves_host_entries_where_the_thread_asked_for_it)
+           one_hot_marks_the_class, transposed_copies_have_every_element_in_its_place,
+           an_expression_reads_operands_that_lie_both_ways, channels_go_last_and_first,
+           a_transposed_part_is_written_in_its_place_only, results_larger_than_a_cache_are_whole, without_memory_each_fails_cleanly,
+           concat_moves_host_entries_where_the_thread_asked_for_it)

@@ -21,8 +21,8 @@ enum {
     QUICK_CANDIDATES = 8,
     LAST = 4, /* candidates of the last rounds */
     LAST_ROUNDS = 3,
-    TRY_SECONDS = 20, /* a candidate's time limit */
-    LIST_SECONDS = 120,
+    TRY_SECONDS = 20,   /* a candidate's time limit */
+    LIST_SECONDS = 120, /* to list them, and for the untuned parameters, which are in use anyway */
     SECONDS = 300,
     QUICK_SECONDS = 60
 };
@@ -39,7 +39,8 @@ typedef struct class
     tn_tuning tuning; /* its texts are those above */
     candidate candidates[CANDIDATES_MOST];
     int count, tried, failed;
-    double standard; /* seconds of the first candidate */
+    char untuned[64]; /* parameters of the first candidate */
+    double standard;  /* its seconds; negative when it failed */
 } class;
 
 typedef struct tuning {
@@ -131,7 +132,7 @@ static void try_candidate(const tuning *t, class *c, candidate *x)
     const char *const arguments[] = {"tune", "--child-try", t->device, m, n, k, NULL};
     c->tried += x->seconds == 0;
     if (tn_tuning_write(t->trial, t->device, &c->tuning, x->parameters, 0) == TN_OK)
-        child_run(arguments, TRY_SECONDS, &result);
+        child_run(arguments, strcmp(x->parameters, c->untuned) == 0 ? LIST_SECONDS : TRY_SECONDS, &result);
     else
         snprintf(result.reason, sizeof result.reason, "%.120s", tn_last_error());
     const char *answer = result.output ? result.output : "";
@@ -162,11 +163,12 @@ static int compare(const void *a, const void *b)
 static void halve(const tuning *t, class *c, double until)
 {
     int left = c->count, last = 0;
+    memcpy(c->untuned, c->candidates[0].parameters, sizeof c->untuned);
     while (left > 0 && last < LAST_ROUNDS) {
         last += left <= LAST;
         for (int i = 0; i < left; i++) {
             candidate *x = &c->candidates[i];
-            if (now() >= until && c->standard > 0) break;
+            if (now() >= until && c->standard != 0) break; /* the untuned ones are always tried */
             if (!x->out) try_candidate(t, c, x);
             if (i == 0 && c->standard == 0) c->standard = x->out ? -1 : x->seconds;
         }
@@ -176,6 +178,18 @@ static void halve(const tuning *t, class *c, double until)
         if (now() >= until) break;
     }
     progress(t, c, NULL);
+}
+
+/* The fastest; the untuned parameters where they are hardly slower, for the difference may be the machine's. NULL: all failed. */
+static const candidate *best_of(const class *c)
+{
+    const candidate *best = &c->candidates[0];
+    if (best->out || best->seconds == 0) return NULL;
+    for (int i = 1; i < c->count; i++) {
+        const candidate *x = &c->candidates[i];
+        if (strcmp(x->parameters, c->untuned) == 0 && !x->out && x->seconds > 0 && x->seconds * 0.98 < best->seconds) return x;
+    }
+    return best;
 }
 
 /* False, with a line, when the file could not be written in the end. */
@@ -192,19 +206,18 @@ static bool can_write(const tuning *t)
 
 static void print_class(const tuning *t, const class *c, bool first)
 {
-    const candidate *best = &c->candidates[0];
-    const bool found = !best->out && best->seconds > 0;
+    const candidate *best = best_of(c);
     if (t->json) {
         printf("%s\n  {\"device\": \"%s\", \"family\": \"%s\", \"shapes\": \"%s\", \"m\": %lld, \"n\": %lld, \"k\": %lld, "
                "\"candidates\": %d, \"tried\": %d, \"failed\": %d, ",
                first ? "" : ",", t->device, c->family, c->shapes, (long long)c->tuning.m, (long long)c->tuning.n,
                (long long)c->tuning.k, c->count, c->tried, c->failed);
-        if (found)
+        if (best)
             printf("\"parameters\": \"%s\", \"seconds\": %.9g, ", best->parameters, best->seconds);
         else
             printf("\"parameters\": null, \"seconds\": null, ");
         printf(c->standard > 0 ? "\"untuned_seconds\": %.9g}" : "\"untuned_seconds\": null}", c->standard);
-    } else if (found) {
+    } else if (best) {
         printf("%s %s [%lld,%lld,%lld]: %s, %.3f ms", c->family, c->shapes, (long long)c->tuning.m, (long long)c->tuning.k,
                (long long)c->tuning.n, best->parameters, best->seconds * 1e3);
         if (c->standard > 0) printf(", untuned %.3f ms", c->standard * 1e3);
@@ -224,9 +237,9 @@ static bool tune(tuning *t)
     for (int i = 0; i < t->count; i++) {
         class *c = &t->classes[i];
         halve(t, c, start + t->seconds * (i + 1) / t->count);
-        const candidate *best = &c->candidates[0];
+        const candidate *best = best_of(c);
         print_class(t, c, i == 0);
-        if (best->out || best->seconds == 0) {
+        if (!best) {
             good = false;
         } else if (tn_tuning_write(t->file, t->device, &c->tuning, best->parameters, best->seconds) != TN_OK) {
             fprintf(stderr, "tenon tune: %s\n", tn_last_error());

@@ -113,6 +113,7 @@ struct tn__device {
     int vector_width;       /* f32 lanes per step of the deep profile: 4, 8 or 16 */
     int compute_units;
     uint64_t parameter_bytes; /* CL_DEVICE_MAX_PARAMETER_SIZE */
+    uint64_t cache_bytes;   /* of the last cache before memory; 0: unknown */
     bool correct_divide;    /* division and sqrt are correctly rounded (build option used) */
     bool fast_fma;          /* fma in hardware; elsewhere a dot product multiplies and adds */
     const tn__device_class *class;

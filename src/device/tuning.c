@@ -28,8 +28,8 @@ typedef struct record {
 static struct {
     char *text; /* what the fields point into */
     record *records;
-    int count;
-    uint64_t settings; /* their version when the file was read; 0: not yet */
+    atomic_int count;
+    atomic_ullong settings; /* their version when the file was read; 0: not yet */
 } loaded;
 static tn__mutex lock = TN__MUTEX_INIT;
 
@@ -134,11 +134,7 @@ static void load(void)
 static void refresh(void)
 {
     const uint64_t now = tn__settings_version();
-    tn__lock(&lock);
-    const bool old = loaded.settings != now;
-    loaded.settings = now;
-    tn__unlock(&lock);
-    if (old) load();
+    if (atomic_load(&loaded.settings) != now && atomic_exchange(&loaded.settings, now) != now) load();
 }
 
 /* With the lock held. The last one counts. */
@@ -157,6 +153,7 @@ static record *find(const tn__device *device, const char *family, const char *sh
 int tn__tuning_find(const tn__device *device, const char *family, const char *shapes, int values[TN__TUNING_VALUES])
 {
     refresh();
+    if (atomic_load(&loaded.count) == 0) return 0;
     tn__lock(&lock);
     const record *r = find(device, family, shapes);
     const int count = r ? r->count : 0;
@@ -184,7 +181,10 @@ void tn__tuning_free(void)
     tn__lock(&lock);
     tn__free(loaded.text);
     tn__free(loaded.records);
-    memset(&loaded, 0, sizeof loaded);
+    loaded.text = NULL;
+    loaded.records = NULL;
+    loaded.count = 0;
+    loaded.settings = 0;
     tn__unlock(&lock);
 }
 

@@ -144,10 +144,44 @@ static tn_status write_part(tn_tensor *x, tn_tensor *src, const int64_t *stride)
     if (!copy) return tn_last_status();
     tn__window place = {.offset = base->base + x->offset};
     memcpy(place.stride, x->stride, sizeof x->stride);
-    const tn_status s = tn__realize_into(device, copy->storage->value, &place, base->buffer);
+    const tn_status s = tn__realize_into(device, &copy->storage->value, &place, 1, base->buffer);
     tn__forms_drop(base);
     tn_release(copy);
     if (s == TN_OK) x->storage->version++;
+    return s;
+}
+
+/* Copies of the sources, and where they go. */
+static tn_status copy_sources(tn_tensor *const *parts, tn_tensor *const *sources, int count, tn_tensor **copies, tn__value **values,
+                              tn__window *places)
+{
+    for (int i = 0; i < count; i++) {
+        tn_tensor *x = parts[i], *src = sources[i];
+        copies[i] = source_copy(src, x->dtype, x->ndim, x->dim, src->stride, src->offset, tn__tensor_device(x));
+        if (!copies[i]) return tn_last_status();
+        values[i] = copies[i]->storage->value;
+        places[i] = (tn__window){.offset = x->storage->value->base + x->offset};
+        memcpy(places[i].stride, x->stride, sizeof x->stride);
+    }
+    return TN_OK;
+}
+
+tn_status tn__fill_parts(tn_tensor *const *parts, tn_tensor *const *sources, int count)
+{
+    tn__device *device = tn__tensor_device(parts[0]);
+    for (int i = 0; device->is_host && i < count; i++) TN__TRY(tn_assign(parts[i], sources[i]));
+    if (device->is_host) return TN_OK;
+    tn_tensor **copies = tn__zalloc((size_t)count * sizeof *copies);
+    tn__value **values = tn__alloc((size_t)count * sizeof(tn__value *));
+    tn__window *places = tn__alloc((size_t)count * sizeof *places);
+    tn__eager_pause(); /* the copies run straight into their places */
+    tn_status s = copies && values && places ? copy_sources(parts, sources, count, copies, values, places) : TN_MEMORY;
+    tn__eager_resume();
+    if (s == TN_OK) s = tn__realize_into(device, values, places, count, parts[0]->storage->value->buffer);
+    for (int i = 0; copies && i < count; i++) tn_release(copies[i]);
+    tn__free(copies);
+    tn__free(values);
+    tn__free(places);
     return s;
 }
 

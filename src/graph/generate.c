@@ -57,14 +57,15 @@ static void put_coordinates(tn__generator *g, tn__role role, const char *prefix,
 {
     tn__plan *p = g->plan;
     int first = p->rank;
-    for (int k = p->rank - 1; k >= 0; k--)
-        if (g->role[k] == role && p->dim[k] != 1) first = k;
+    for (int at = p->rank - 1; at >= 0; at--)
+        if (g->role[g->order[at]] == role && p->dim[g->order[at]] != 1) first = at;
     const char *rest = from;
     char names[2][24];
     int turn = 0;
-    for (int k = p->rank - 1; k >= first; k--) {
+    for (int at = p->rank - 1; at >= first; at--) {
+        const int k = g->order[at];
         if (g->role[k] != role || p->dim[k] == 1) continue;
-        if (k == first) {
+        if (at == first) {
             tn__text_add(&g->macros, " const IDX %sc%d = %s;", prefix, k, rest);
             return;
         }
@@ -137,6 +138,39 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
     tn__text_puts(&g->macros, "\n");
 }
 
+/* ---- tiles ---- */
+
+static bool is_tile(const tn__generator *g, const tn__plan_input *in)
+{
+    if (!g->tiled || !in->value || in->table) return false;
+    for (int k = 0; k < g->plan->rank; k++)
+        if (g->role[k] == TN__MIDDLE) return tn__is_turned(&in->window, k, inner_axis(g));
+    return false;
+}
+
+void tn__generate_tiles(tn__generator *g)
+{
+    tn__plan *p = g->plan;
+    g->tiled = true;
+    tn__text_puts(&g->macros, "#define DECLARE_TILES");
+    for (int i = 0; i < p->inputs_count; i++)
+        if (is_tile(g, &p->inputs[i])) tn__text_add(&g->macros, " VEC(P_%s) t%d[BESIDE][W];", tn_dtype_name(p->inputs[i].dtype), i);
+    tn__text_puts(&g->macros, "\n#define E_TILES(m, i, n)");
+    for (int i = 0; i < p->inputs_count; i++) {
+        const tn__plan_input *in = &p->inputs[i];
+        if (!is_tile(g, in)) continue;
+        const int e = tn__parameter(p, tn__inner_stride(g, &in->window));
+        tn__text_add(&g->macros, " \\\n    TILE(P_%s, t%d[n], p%d, op%d + (m) + (i) * e%d, e%d)", tn_dtype_name(in->dtype), i,
+                     in->pointer, i, e, e);
+    }
+    tn__text_puts(&g->macros, "\n");
+}
+
+bool tn__is_turned(const tn__window *w, int axis, int inner)
+{
+    return w->stride[axis] == 1 && w->stride[inner] != 0 && w->stride[inner] != 1;
+}
+
 /* ---- steps ---- */
 
 static void put_load(tn__generator *g, const tn__step *step)
@@ -148,6 +182,8 @@ static void put_load(tn__generator *g, const tn__step *step)
     const char *name = tn_dtype_name(in->dtype);
     if (stride == 0)
         tn__text_add(&g->macros, "h%d", i);
+    else if (is_tile(g, in))
+        tn__text_add(&g->macros, "FROM_%s(t%d[n][r])", name, i);
     else if (g->single)
         tn__text_add(&g->macros, "(T%c)(LOAD1_%s(p%d, mp%d + (i) * e%d))", tn__letters[tn__dtypes[in->dtype].compute], name,
                      in->pointer, i, tn__parameter(p, stride));
@@ -302,6 +338,16 @@ void tn__generate_section(tn__generator *g, int section)
         put_store(g);
     else
         tn__text_add(&g->macros, "#define %s_VALUE v%d\n", section_names[section], p->sources[section]);
+}
+
+void tn__generate_stream(tn__generator *g)
+{
+    const tn__device *device = g->plan->device;
+    uint64_t bytes = 0;
+    for (const tn__plan *p = g->plan; p; p = p->next_segment)
+        for (int o = 0; o < p->outputs_count; o++)
+            bytes += (uint64_t)p->outputs[o].value->count * (uint64_t)tn_dtype_size(p->outputs[o].dtype);
+    if (g->plan->deep && device->cache_bytes && bytes > device->cache_bytes / 2) tn__text_puts(&g->defines, "#define STREAM\n");
 }
 
 void tn__generate_places(tn__generator *g, int section)

@@ -23,7 +23,9 @@ enum {
     TN__USES_ODD_D = 16,
     TN__USES_FMOD_F = 32,
     TN__USES_FMOD_D = 64,
-    TN__USES_RANDOM = 128
+    TN__USES_ERF_F = 128,
+    TN__USES_ERFC_F = 256,
+    TN__USES_RANDOM = 512
 };
 
 #define TN__FUNCTIONS 64 /* at most in tables/functions.def */
@@ -31,17 +33,21 @@ enum {
 typedef struct tn__generator {
     tn__plan *plan;
     tn__role role[TN__RANK];
-    tn__text macros;     /* in the order generated */
-    tn__text functions;  /* scalar functions that rows call */
-    tn__text parameters; /* PARAMS, when the operation writes it itself */
-    tn__text defines;    /* "#define NAME value" of the operation, before everything */
-    unsigned uses;       /* what convert.cl and scalar.cl must define */
-    bool single;         /* while the S macros are made */
-    bool places_only;    /* nothing is loaded at the OUTER level */
+    int order[TN__RANK];           /* the axes, those that are gone through slowest first */
+    tn__text macros;               /* in the order generated */
+    tn__text functions;            /* scalar functions that rows call */
+    tn__text parameters;           /* PARAMS, when the operation writes it itself */
+    tn__text defines;              /* "#define NAME value" of the operation, before everything */
+    unsigned uses;                 /* what convert.cl and scalar.cl must define */
+    bool single;                   /* while the S macros are made */
+    bool places_only;              /* nothing is loaded at the OUTER level */
+    bool tiled;                    /* inputs contiguous along the MIDDLE axis are read from tiles */
     uint8_t called[TN__FUNCTIONS]; /* functions emitted, a bit for each letter */
 } tn__generator;
 
-/* Lanes: 1 unless vectors help and the inner axis has as many elements. */
+/* Lanes that a vector of the plan's widest values has: 1 when the inner axis has fewer elements. */
+int tn__plan_lanes(const tn__plan *plan, const tn__role *role);
+/* The same, but 1 where vectors do not help. */
 int tn__plan_width(const tn__plan *plan, const tn__role *role);
 /* Lanes of a reduction along the inner axis: from its extent and the accumulator's dtype alone, so that the order in which it
  * adds does not depend on what is fused or how operands lie. */
@@ -50,6 +56,11 @@ int tn__fixed_width(const tn__plan *plan, const tn__role *role, tn_dtype dtype);
 void tn__generator_start(tn__generator *g, tn__plan *plan, const tn__role *role, int width, int64_t extra);
 /* Defines the macros of a section; E_STORE with SECTION_END. */
 void tn__generate_section(tn__generator *g, int section);
+/* For inputs that are contiguous along the MIDDLE axis only: DECLARE_TILES, and E_TILES(m, i, n), which loads tile n of each: W x W
+ * elements, points m … of that axis and i … of the INNER one; E_EVAL then takes row r of tile n. Before the section. */
+void tn__generate_tiles(tn__generator *g);
+/* Tells stores that no cache holds what they write, where that is so. */
+void tn__generate_stream(tn__generator *g);
 /* X_OUTER alone, for operands read at places of the kernel's own choice. */
 void tn__generate_places(tn__generator *g, int section);
 /* S_EVAL and S_STORE: the end section for one element, in the first lane, for kernels that store both ways. */
@@ -64,6 +75,8 @@ void tn__generate_text(tn__generator *g, tn__text *out, const char *text, tn__co
 void tn__generate_lookup(tn__generator *g, int step);
 /* What a window moves from one element of the INNER axis to the next. */
 int64_t tn__inner_stride(const tn__generator *g, const tn__window *w);
+/* Contiguous along this axis, and neither that nor the same along the inner one. */
+bool tn__is_turned(const tn__window *w, int axis, int inner);
 /* The program uses values of this dtype. */
 void tn__note_dtype(tn__generator *g, tn_dtype dtype);
 /* An element's place in input or output: name of a parameter that holds v. */

@@ -15,6 +15,8 @@ bool tn__value_pending(tn__value *value);
 tn_status tn__value_usable(const tn__value *value);
 /* A tensor on device from row-major host bytes; data NULL leaves the contents undefined. */
 tn_tensor *tn__from_bytes(tn_dtype dtype, const tn_shape *shape, const void *data, tn__device *device);
+/* Sets parts of one fresh storage, which do not overlap and have elements, to sources of their shapes, on the same device. */
+tn_status tn__fill_parts(tn_tensor *const *parts, tn_tensor *const *sources, int count);
 /* x's bytes: gives its storage's value bytes, or, for a part of something pending, computes that part into a fresh tensor
  * (row-major when fixed).
  * Returns a new handle whose value has bytes; NULL with an error. */

@@ -8,21 +8,33 @@ static bool is_wide(tn_dtype d)
     return tn__dtypes[d].compute == TN__CD || tn__dtypes[d].compute >= TN__CL;
 }
 
-int tn__plan_width(const tn__plan *p, const tn__role *role)
+static int axis_of(const tn__plan *p, const tn__role *role)
 {
-    int inner = -1;
     for (int k = 0; k < p->rank; k++)
-        if (role[k] == TN__INNER) inner = k;
+        if (role[k] == TN__INNER) return k;
+    return -1;
+}
+
+int tn__plan_lanes(const tn__plan *p, const tn__role *role)
+{
+    const int inner = axis_of(p, role);
     /* a vector of the widest type fits a register: 64-bit values halve the lanes */
     bool wide_values = false;
     for (int s = 0; s < p->steps_count; s++) {
         const tn__step *step = &p->steps[s];
         if (step->kind == TN__LOOKUP && step->node->a.lookup.form == TN__FOLD) return 1; /* a loop for each element */
+        if (step->kind == TN__NUMBER) continue; /* the same in all lanes */
         wide_values = wide_values || step->kind == TN__DRAW || is_wide(step->dtype) ||
                       (step->kind == TN__APPLY && is_wide(step->from));
     }
     const int width = (p->deep ? p->device->vector_width : 4) / (wide_values ? 2 : 1);
-    if (inner < 0 || p->dim[inner] < width) return 1;
+    return inner < 0 || p->dim[inner] < width ? 1 : width;
+}
+
+int tn__plan_width(const tn__plan *p, const tn__role *role)
+{
+    const int inner = axis_of(p, role), width = tn__plan_lanes(p, role);
+    if (width == 1) return 1;
     int contiguous = 0, strided = 0;
     for (int i = 0; i < p->inputs_count; i++) {
         const int64_t s = p->inputs[i].window.stride[inner];
@@ -72,6 +84,7 @@ void tn__generator_start(tn__generator *g, tn__plan *p, const tn__role *role, in
     memset(g, 0, sizeof *g);
     g->plan = p;
     memcpy(g->role, role, (size_t)p->rank * sizeof role[0]);
+    for (int k = 0; k < p->rank; k++) g->order[k] = k;
     p->width = width;
     p->parameters_count = 0;
     p->parameters_lost = false;
@@ -115,14 +128,15 @@ tn_status tn__generator_finish(tn__generator *g, const char *file, const char *k
 {
     tn__plan *p = g->plan;
     tn__text parameters = g->parameters, *t = &p->unit.head, *text = &p->unit.text;
-    static const char *const uses[] = {"USES_f16",   "USES_bf16",   "USES_DOUBLE", "USES_ODD_m",
-                                       "USES_ODD_d", "USES_FMOD_f", "USES_FMOD_d"};
+    static const char *const uses[] = {"USES_f16",    "USES_bf16",   "USES_DOUBLE", "USES_ODD_m", "USES_ODD_d",
+                                       "USES_FMOD_f", "USES_FMOD_d", "USES_ERF_f",  "USES_ERFC_f"};
     g->parameters = (tn__text){0};
     if (!parameters.data) put_parameters(g, &parameters);
     tn__unit_free(&p->unit);
     tn__text_add(t, "#define W %d\n#define DEEP %d\n#define IDX %s\n", p->width, p->deep, p->wide_index ? "long" : "int");
-    for (int u = 0; u < 7; u++)
+    for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++)
         if (g->uses & (1u << u)) tn__text_add(t, "#define %s\n", uses[u]);
+    if (p->device->fast_fma) tn__text_puts(t, "#define FAST_FMA\n");
     if (g->defines.data) tn__text_puts(t, g->defines.data);
     p->draws = (g->uses & TN__USES_RANDOM) != 0;
     p->unit.file = file;

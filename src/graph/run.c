@@ -14,7 +14,7 @@ typedef struct run {
     tn__device *device;
     tn__value *const *wanted;
     int wanted_count;
-    const tn__window *place; /* of the only wanted value, when it is written into `to` */
+    const tn__window *places; /* of the wanted values, when they are written into `to` */
     tn__buffer *to;
     tn__node **nodes; /* pending nodes it can reach, operands before readers */
     int nodes_count, nodes_capacity;
@@ -259,7 +259,7 @@ static void join_wanted(run *r, tn__plan **plan, tn__value *value)
 {
     tn__value *group[TN__PLAN_OUTPUTS / 2] = {value};
     int count = 1;
-    if ((*plan)->anchor || r->place || missing_input(*plan)) return;
+    if ((*plan)->anchor || r->places || missing_input(*plan)) return;
     for (int i = 0; i < r->wanted_count && count < TN__PLAN_OUTPUTS / 2; i++) {
         tn__value *other = r->wanted[i];
         bool have = !other->node || other->node->planned || !other->node->op->fusable || other->count != value->count;
@@ -281,6 +281,13 @@ static void join_wanted(run *r, tn__plan **plan, tn__value *value)
         tn__plan_free(both);
         tn__plan_free(single);
     }
+}
+
+static const tn__window *place_of(const run *r, const tn__value *value)
+{
+    for (int i = 0; r->places && i < r->wanted_count; i++)
+        if (r->wanted[i] == value) return &r->places[i];
+    return NULL;
 }
 
 typedef struct work {
@@ -321,8 +328,8 @@ static tn_status plan_value(run *r, tn__value *value)
             top->plan = NULL;
         }
         if (!top->plan) {
-            const bool placed = r->place && top->value == r->wanted[0];
-            const tn__request request = {r->device, &top->value, 1, choose, NULL, placed ? r->place : NULL, placed ? r->to : NULL};
+            const tn__window *place = place_of(r, top->value);
+            const tn__request request = {r->device, &top->value, 1, choose, NULL, place, place ? r->to : NULL};
             top->plan = tn__plan_new(&request);
             if (!top->plan) {
                 status = tn_last_status() == TN_OK ? TN_MEMORY : tn_last_status();
@@ -398,7 +405,7 @@ static tn_status allocate_outputs(run *r)
     for (tn__plan *p = r->first; p; p = p->next)
         for (int o = 0; o < p->outputs_count; o++)
             if (p->written && o == p->outputs_count - 1)
-                p->outputs[o].bytes = tn__buffer_retain(p->written);
+                for (tn__plan *s = p; s; s = s->next_segment) s->outputs[o].bytes = tn__buffer_retain(s->written);
             else
                 TN__TRY(allocate_output(p, o));
     return TN_OK;
@@ -509,9 +516,9 @@ tn_status tn__realize_values(tn__device *device, tn__value *const *values, int c
     return locked_run(&r);
 }
 
-tn_status tn__realize_into(tn__device *device, tn__value *value, const tn__window *place, tn__buffer *to)
+tn_status tn__realize_into(tn__device *device, tn__value *const *values, const tn__window *places, int count, tn__buffer *to)
 {
-    run r = {.device = device, .wanted = &value, .wanted_count = 1, .place = place, .to = to};
+    run r = {.device = device, .wanted = values, .wanted_count = count, .places = places, .to = to};
     return locked_run(&r);
 }
 

@@ -12,8 +12,8 @@ tn_status tn__run_everything(tn__device *device);
  * (too large for the device, say) stays pending: whoever reads it gets the error. */
 void tn__run_bound(tn__device *device);
 
-/* Computes a pending value's elements into part of a buffer of its device, at place over its node's axes. The value itself
- * gets no bytes and is of no use afterwards. */
-tn_status tn__realize_into(tn__device *device, tn__value *value, const struct tn__window *place, tn__buffer *to);
+/* Computes the elements of pending values into parts of a buffer of their device, each at its place over its node's axes; parts do not
+ * overlap. The values themselves get no bytes and are of no use afterwards. */
+tn_status tn__realize_into(tn__device *device, tn__value *const *values, const struct tn__window *places, int count, tn__buffer *to);
 
 #endif

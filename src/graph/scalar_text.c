@@ -59,6 +59,12 @@ static bool word_is(const char *word, size_t length, const char *name)
     return strlen(name) == length && memcmp(word, name, length) == 0;
 }
 
+/* Words whose meaning is a function in scalar.cl, in f32 and in f64. */
+static const struct {
+    const char *word;
+    unsigned uses[2];
+} defined_there[] = {{"FMOD", {TN__USES_FMOD_F, TN__USES_FMOD_D}}, {"ERF", {TN__USES_ERF_F, 0}}, {"ERFC", {TN__USES_ERFC_F, 0}}};
+
 static const char *put_word(tn__generator *g, tn__text *out, const char *word, size_t length, tn__compute c)
 {
     static const char *const plain[] = {"MAND", "MOR", "MXOR", "MNOT", "ANY"};
@@ -77,7 +83,8 @@ static const char *put_word(tn__generator *g, tn__text *out, const char *word, s
     for (size_t i = 0; i < length; i++) macro = macro && (isupper((unsigned char)word[i]) || isdigit((unsigned char)word[i]));
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (word_is(word, length, plain[i])) macro = false;
-    if (word_is(word, length, "FMOD")) g->uses |= c == TN__CD ? TN__USES_FMOD_D : TN__USES_FMOD_F;
+    for (size_t i = 0; i < sizeof defined_there / sizeof defined_there[0]; i++)
+        if (word_is(word, length, defined_there[i].word)) g->uses |= defined_there[i].uses[c == TN__CD];
     tn__text_put(out, word, length);
     if (macro) tn__text_add(out, "_%c", tn__letters[c]);
     return word + length;

@@ -44,7 +44,9 @@ static int table_index(pointer_table *t, tn__value *value, int pointer)
 
 static bool is_flat(const tn__plan *p)
 {
-    if (p->anchor || p->written || p->looks || p->rank > 1) return false;
+    if (p->anchor || p->looks || p->rank > 1) return false;
+    for (int o = 0; p->rank == 1 && o < p->outputs_count; o++) /* a part that is written into may have gaps */
+        if (p->dim[0] > 1 && p->outputs[o].window.stride[0] != 1) return false;
     for (int i = 0; i < p->inputs_count; i++)
         if (!p->inputs[i].value || (p->rank == 1 && p->inputs[i].window.stride[0] != 1 && p->inputs[i].window.stride[0] != 0))
             return false;
@@ -71,6 +73,7 @@ static bool same_steps(const tn__plan *a, const tn__plan *b)
 static bool same_plans(const tn__plan *a, const tn__plan *b)
 {
     if (is_single(a) && !is_single(b)) return false; /* the text is made for the larger ones */
+    if (a->written != b->written) return false;
     if (a->level != b->level || a->rank != b->rank || a->steps_count != b->steps_count || a->inputs_count != b->inputs_count ||
         a->numbers_count != b->numbers_count || a->outputs_count != b->outputs_count)
         return false;
@@ -307,8 +310,9 @@ tn_status tn__segments_generate(tn__plan *head)
     const int width = lanes_of(head);
     for (tn__plan *p = head; p; p = p->next_segment, segments++)
         for (int k = 0; k < p->inputs_count + p->outputs_count; k++) {
+            const tn__plan_output *out = &p->outputs[k < p->inputs_count ? 0 : k - p->inputs_count];
             const int64_t at = k < p->inputs_count ? p->inputs[k].value->base + p->inputs[k].window.offset
-                                                   : p->outputs[k - p->inputs_count].base;
+                                                   : out->base + out->window.offset;
             if (at + p->dim[0] > extra) extra = at + p->dim[0];
         }
     for (tn__plan *p = head->next_segment; p; p = p->next_segment) {
@@ -316,6 +320,7 @@ tn_status tn__segments_generate(tn__plan *head)
         tn__generator_free(&g);
     }
     generate_macros(&g, head, head, width, extra);
+    tn__generate_stream(&g);
     put_select(&g, head, head->pointers);
     put_parameters(&g, head, head->pointers);
     tn__text_add(&g.defines, "#define SEGMENTS %d\n#define ROW %d\n", segments, head->parameters_count + 2);

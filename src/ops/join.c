@@ -1,5 +1,5 @@
-/* Joining: concat, stack and relatives, roll, pad. The result is fresh memory whose slices are assigned, one after the other:
- * each is one copying kernel that computes the entry's pending expression on its way, and no kernel of its own is needed. */
+/* Joining: concat, stack and relatives, roll, pad. The result is fresh memory whose slices are set in one run: by copies that compute the
+ * entries' pending expressions on their way, as one kernel where they are alike, and no kernel of their own is needed. */
 #include "ops/compose.h"
 #include "base/alloc.h"
 #include "core/derive.h"
@@ -82,21 +82,37 @@ static tn_status fill(tn_tensor *part, tn_tensor *from)
     return s;
 }
 
-/* list one after the other along axis a, all of one device. */
-static tn_tensor *join(const char *function, tn_tensor *const *list, int count, int a, const tn_shape *shape, tn_dtype dtype,
-                       tn__device *device)
+/* Sets the slices of out along an axis to the entries, all of one device. Lets out go on failure. */
+static tn_tensor *fill_slices(tn_tensor *out, tn_tensor *const *list, int count, const joined *how)
+{
+    tn_tensor **part = tn__zalloc((size_t)count * sizeof *part), **from = tn__alloc((size_t)count * sizeof *from);
+    tn_status status = part && from ? TN_OK : TN_MEMORY;
+    int64_t at = 0;
+    int parts = 0;
+    for (int i = 0; i < count && status == TN_OK; i++) {
+        if (list[i]->numel == 0) continue;
+        const int64_t n = how->stacked ? 1 : list[i]->dim[how->axis];
+        part[parts] = how->stacked ? tn_select(out, how->axis, at) : tn_slice(out, how->axis, at, at + n, 1);
+        from[parts] = list[i];
+        if (!part[parts++]) status = tn_last_status();
+        at += n;
+    }
+    if (status == TN_OK && parts > 0) status = tn__fill_parts(part, from, parts);
+    for (int i = 0; i < parts; i++) tn_release(part[i]);
+    tn__free(part);
+    tn__free(from);
+    return status == TN_OK ? out : tn__next(out, NULL);
+}
+
+/* The entries one after the other along an axis, or stacked at it. */
+static tn_tensor *join(const char *function, tn_tensor *const *list, int count, const joined *how, const tn_shape *shape,
+                       tn_dtype dtype, tn__device *device)
 {
     tn__derive_pause();
     tn_tensor *out = room(function, dtype, shape, device);
-    int64_t at = 0;
-    for (int i = 0; out && i < count; i++) {
-        if (list[i]->ndim != shape->ndim) continue; /* of shape [0] */
-        const int64_t n = list[i]->dim[a];
-        if (fill(tn_slice(out, a, at, at + n, 1), list[i]) != TN_OK) out = tn__next(out, NULL);
-        at += n;
-    }
+    if (out) out = fill_slices(out, list, count, how);
     tn__derive_resume();
-    return tn__recorded(&derive_concat, &(joined){a, false}, list, count, out);
+    return tn__recorded(how->stacked ? &derive_stack : &derive_concat, how, list, count, out);
 }
 
 /* ---- concat and stack ---- */
@@ -137,7 +153,7 @@ tn_tensor *tn_concat(tn_tensor *const *list, int count, int axis)
     int a = 0;
     tn_tensor *out = NULL;
     if (gather("concat", list, count, &o) == TN_OK && concat_shape(&o, axis, &a, &shape) == TN_OK)
-        out = join("concat", o.use, count, a, &shape, o.dtype, o.device);
+        out = join("concat", o.use, count, &(joined){a, false}, &shape, o.dtype, o.device);
     drop(&o);
     return out;
 }
@@ -167,13 +183,8 @@ tn_tensor *tn_stack(tn_tensor *const *list, int count, int axis)
     tn_shape shape;
     int a = 0;
     tn_tensor *out = NULL;
-    const bool fit = gather("stack", list, count, &o) == TN_OK && stack_shape(&o, axis, &a, &shape) == TN_OK;
-    tn__derive_pause();
-    if (fit) out = room("stack", o.dtype, &shape, o.device);
-    for (int i = 0; out && i < count; i++)
-        if (fill(tn_select(out, a, i), o.use[i]) != TN_OK) out = tn__next(out, NULL);
-    tn__derive_resume();
-    out = tn__recorded(&derive_stack, &(joined){a, true}, o.use, count, out);
+    if (gather("stack", list, count, &o) == TN_OK && stack_shape(&o, axis, &a, &shape) == TN_OK)
+        out = join("stack", o.use, count, &(joined){a, true}, &shape, o.dtype, o.device);
     drop(&o);
     return out;
 }
@@ -281,7 +292,7 @@ static tn_tensor *rejoin(const char *function, tn_tensor *const *piece, int coun
     if (all) {
         shape = tn__tensor_shape(piece[0]);
         for (int i = 1; i < count; i++) shape.dim[a] += piece[i]->dim[a];
-        out = join(function, piece, count, a, &shape, piece[0]->dtype, tn__tensor_device(piece[0]));
+        out = join(function, piece, count, &(joined){a, false}, &shape, piece[0]->dtype, tn__tensor_device(piece[0]));
     }
     for (int i = 0; i < count; i++) tn_release(piece[i]);
     return out;

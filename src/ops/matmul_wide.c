@@ -295,7 +295,11 @@ tn_status tn__matmul_wide_generate(tn__plan *p, const tn__matmul_case *c)
 
 bool tn__matmul_wide_concede(const tn__plan *p, const tn__matmul_case *c)
 {
-    return tn__tuning_refuse(p->device, TN__MATMUL_WIDE, tn__products_names[products_of(c)], "the device's compiler refuses them");
+    if (tn__matmul_choose(c).few) return false;
+    for (int products = (int)products_of(c); products < TN__PRODUCTS; products++)
+        if (tn__tuning_refuse(p->device, TN__MATMUL_WIDE, tn__products_names[products], "the device's compiler refuses them"))
+            return true;
+    return false;
 }
 
 tn_status tn__matmul_wide_launch(tn__plan *p, const tn__matmul_case *c)

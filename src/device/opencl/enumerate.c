@@ -92,6 +92,7 @@ static void describe_numbers(tn__device *device)
     info->local_memory = ask_number(state, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
     info->memory_total = ask_number(state, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     info->memory_allocation = ask_number(state, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+    device->cache_bytes = ask_number(state, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof(cl_ulong));
     device->parameter_bytes = ask_number(state, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof(size_t));
     device->fast_fma = (ask_number(state, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_ulong)) & CL_FP_FMA) != 0;
     device->correct_divide =
