@@ -11,7 +11,7 @@ import numpy
 HERE = pathlib.Path(__file__).parent
 THREADS = 2
 BURST_MS, PAUSE = 8, 0.02  # how long one runs before the next one's turn; what spins between its runs goes to sleep before that
-LONG_MS = 4000
+LONG_MS, MOST_RUNS = 4000, 200
 BETTER = 0.98  # a shorter time that counts
 ENVIRONMENT = {
     "POCL_MAX_PTHREAD_COUNT": THREADS,
@@ -90,15 +90,13 @@ class Contender:
         self.shortest = self.median = 0
 
     def prepare(self, shapes, pool, file):
-        """What comes out of the second run. The first runs are not counted, but of what is so long that they hardly matter; they say how
-        many make a burst."""
+        """What comes out of the second run. The first is not counted, but of what is so long that it hardly matters."""
         try:
             self.worker.ask("prepare", self.peer.operation, self.peer.dtype, shapes, pool)
             self.times = self.run(1)
             self.worker.ask("result", file)
             if self.times[0] < LONG_MS:
-                self.times, once = [], self.run(1)[0]
-                self.burst = max(1, min(200, round(BURST_MS / max(once, 1e-3))))
+                self.times = []
             return numpy.fromfile(file, "float64" if self.peer.dtype == "f64" else "float32")
         except LookupError as why:
             self.trouble = str(why)
@@ -119,6 +117,7 @@ class Contender:
             self.found = number
         self.times += times
         self.shortest, self.median = min(self.times), float(numpy.median(self.times))
+        self.burst = max(1, min(MOST_RUNS, round(BURST_MS / self.shortest)))
         time.sleep(PAUSE)
 
     def settled(self, rounds):
