@@ -1,20 +1,19 @@
-/* Matrix product of the deep profile: a work-item owns register tiles, one after the other, and stores each once.
+/* Matrix product of the deep profile: a work-item owns a register tile and keeps the whole k loop in it.
  *
  *            n0      n0+NR                 NR = NV*W columns: NV vectors of W lanes
  *      B  k  |  NV x W  |                  each row of B is loaded once for a tile,
  *            |    :     |                  each element of A is broadcast to NV vectors
  *   A  k ->  +----------+
  *  m0 .....  | MR x NR  | C                item (panel p, row chunk c, batch z): id = (z*chunks + c)*panels + p,
- *  m0+MR ..  +----------+                  tiles c*tiles .. c*tiles+tiles-1 of MR rows; a long k in blocks, so that
- *                                          all tiles read a block of B out of the first cache
+ *  m0+MR ..  +----------+                  tiles c*tiles .. c*tiles+tiles-1 of MR rows, one after the other
  *
  * No local memory, no barriers, work-groups of one item. An edge has no masks: the last tile of a row or column is
  * moved back to end at the border, so M >= MR and N >= NR must hold, two items may store the same values, and STORE
  * may not read what it overwrites. Places along k are `long`: a compiler then keeps a pointer for each row, where a
  * sum of `int` costs an instruction more for each element.
- * The same file, built with PACK, holds the kernel that copies an operand into panels; built with DOT, the form for a
- * B whose columns lie contiguous, where the lanes run along k; with SWEEP, the form for one row of A, where B is read
- * in the order of its rows, eight of them at once, for up to SWEEP columns an item:
+ * The same file, built with PACK, holds the kernel that copies an operand into panels; built with DOT, the form for a B
+ * whose columns lie contiguous, where the lanes run along k; with SWEEP, the form for one row of A, where B is read in
+ * the order of its rows, eight of them at once, for SWEEP columns an item:
  *
  *   B packed  [panel p][k][NR], element (k, j) of panel p is B[k, min(p*NR, N-NR) + j]
  *   A packed  [tile t][k][MR],  element (k, i) of tile t  is A[min(t*MR, M-MR) + i, k]
@@ -35,10 +34,6 @@
 #endif
 #ifndef SWEEP
 #define SWEEP 0         /* most columns of an item, a multiple of W: needs M 1 and B_UNIT, no packing */
-#endif
-#ifndef BLOCK_STEPS
-#define BLOCK_STEPS 256 /* of k in a block; with more, an item has at most */
-#define BLOCK_TILES 8   /* tiles */
 #endif
 #ifndef PACK
 #define PACK 0          /* build matmul_pack instead of matmul */
@@ -248,55 +243,43 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
 #else
     const IDX b = b0 + (IDX)n0 * b_cs;
 #endif
-    TW kept[BLOCK_TILES][MR][NV];
-    for (long k0 = 0, k1; k0 < K; k0 = k1) {
-        k1 = min(k0 + BLOCK_STEPS, (long)K);
-        for (int t = first; t < last; t++) {
-            const int m0 = min(t * MR, M - MR);
+    for (int t = first; t < last; t++) {
+        const int m0 = min(t * MR, M - MR);
 #if A_PACKED
-            __global const T *restrict a_panel = a_packed + z * a_packed_batch + (long)t * K * MR;
+        __global const T *restrict a_panel = a_packed + z * a_packed_batch + (long)t * K * MR;
 #else
-            const IDX a = a0 + (IDX)m0 * a_rs;
+        const IDX a = a0 + (IDX)m0 * a_rs;
 #endif
-            TW acc[MR][NV];
+        TW acc[MR][NV];
 #pragma unroll
-            for (int i = 0; i < MR; i++)
+        for (int i = 0; i < MR; i++)
 #pragma unroll
-                for (int j = 0; j < NV; j++)
-                    acc[i][j] = k0 > 0 ? kept[t - first][i][j] : (TW)(0);
+            for (int j = 0; j < NV; j++)
+                acc[i][j] = (TW)(0);
 #pragma unroll 4
-            for (long k = k0; k < k1; k++) {
+        for (long k = 0; k < K; k++) {
 #ifdef B_GATHER
-                T b_row[NR];
-                for (int j = 0; j < NR; j++)
-                    b_row[j] = LOAD_B(b + (IDX)k * b_rs + (IDX)j * b_cs);
+            T b_row[NR];
+            for (int j = 0; j < NR; j++)
+                b_row[j] = LOAD_B(b + (IDX)k * b_rs + (IDX)j * b_cs);
 #endif
-                TW y[NV];
+            TW y[NV];
+#pragma unroll
+            for (int j = 0; j < NV; j++)
+                y[j] = B_ROW(k, j);
+#pragma unroll
+            for (int i = 0; i < MR; i++) {
+                const TW x = (TW)(A_AT(i, k));
 #pragma unroll
                 for (int j = 0; j < NV; j++)
-                    y[j] = B_ROW(k, j);
-#pragma unroll
-                for (int i = 0; i < MR; i++) {
-                    const TW x = (TW)(A_AT(i, k));
-#pragma unroll
-                    for (int j = 0; j < NV; j++)
-                        acc[i][j] = MAD(x, y[j], acc[i][j]);
-                }
+                    acc[i][j] = MAD(x, y[j], acc[i][j]);
             }
-            if (k1 < K) {
-#pragma unroll
-                for (int i = 0; i < MR; i++)
-#pragma unroll
-                    for (int j = 0; j < NV; j++)
-                        kept[t - first][i][j] = acc[i][j];
-                continue;
-            }
-#pragma unroll
-            for (int i = 0; i < MR; i++)
-#pragma unroll
-                for (int j = 0; j < NV; j++)
-                    STOREW(z, m0 + i, n0 + j * W, acc[i][j]);
         }
+#pragma unroll
+        for (int i = 0; i < MR; i++)
+#pragma unroll
+            for (int j = 0; j < NV; j++)
+                STOREW(z, m0 + i, n0 + j * W, acc[i][j]);
     }
 }
 #endif

@@ -34,8 +34,6 @@ typedef struct tn__matmul_shape {
     uint64_t global, local;
 } tn__matmul_shape;
 
-enum { TN__BLOCK_STEPS = 256, TN__BLOCK_TILES = 8 }; /* deep: with more steps of k an item has at most so many tiles */
-
 tn__matmul_shape tn__matmul_choose(const tn__matmul_case *c);
 /* Do panels of B pay when they are made once for several products? */
 bool tn__matmul_keeps(const tn__matmul_case *c);

@@ -162,8 +162,8 @@ static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const t
     p->local = (int)s->local;
     tn__text_add(&g.defines,
                  "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
-                 "#define A_PACKED %d\n#define B_PACKED %d\n#define SWEEP %d\n#define BLOCK_STEPS %d\n#define BLOCK_TILES %d\n",
-                 s->mr, s->nv, s->dot, s->a_packed, s->b_packed, s->sweep ? s->most_columns : 0, TN__BLOCK_STEPS, TN__BLOCK_TILES);
+                 "#define A_PACKED %d\n#define B_PACKED %d\n#define SWEEP %d\n",
+                 s->mr, s->nv, s->dot, s->a_packed, s->b_packed, s->sweep ? s->most_columns : 0);
     tn__text_add(&g.defines, "#define A_UNIT %d\n#define A_COL %d\n#define B_UNIT %d\n#define B_COL %d\n", c->a_cs == 1,
                  c->a_cs != 1 && c->a_rs == 1, c->b_cs == 1, (s->dot || c->b_cs != 1) && c->b_rs == 1);
     tn__generate_places(&g, 0);

@@ -112,8 +112,8 @@ static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
     s->panels = ceil_div(c->n, nr);
     s->row_tiles = ceil_div(c->m, s->mr);
     const int64_t total = s->panels * s->row_tiles * c->batch, least = 131072 / (s->mr * nr * c->k);
-    int64_t tiles = most_of(1, least_of(TN__BLOCK_TILES, total / (items_per_unit(c->device) * units)));
-    if (tiles < least && c->k <= TN__BLOCK_STEPS) tiles = most_of(tiles, least_of(least, total / (2 * units)));
+    int64_t tiles = most_of(1, least_of(8, total / (items_per_unit(c->device) * units)));
+    if (tiles < least) tiles = most_of(tiles, least_of(least, total / (2 * units)));
     s->tiles = s->sweep ? s->sweep : (int)least_of(tiles, s->row_tiles);
     s->chunks = ceil_div(s->row_tiles, s->tiles);
     s->global = (uint64_t)(s->panels * s->chunks * c->batch);
