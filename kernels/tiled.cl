@@ -6,7 +6,20 @@
  *   BESIDE          tiles beside each other that fill a line of the cache in the outputs
  * A unit is one such line by `run` rows: the inputs are read as few long streams, and a line is written at once. */
 
-/* x[0 … W - 1] turned, by J. O. Eklundh's method (A fast computer method for matrix transposing, 1972): blocks beside the diagonal
+/* Turns x[0 … W - 1]. */
+#ifdef __SPIR__
+/* By elements: Oclgrind crashes at vectors made of vectors (docs/drivers.md). */
+#define TURN(type, x)                                                                \
+    {                                                                                \
+        type rows[W * W], column[W];                                                 \
+        for (int k = 0; k < W; k++) VSTORE(rows, k * W, (x)[k]);                     \
+        for (int k = 0; k < W; k++) {                                                \
+            for (int lane = 0; lane < W; lane++) column[lane] = rows[lane * W + k];  \
+            (x)[k] = VLOAD(column, 0);                                               \
+        }                                                                            \
+    }
+#else
+/* By J. O. Eklundh's method (A fast computer method for matrix transposing, 1972): blocks beside the diagonal
  * change places, the largest first. */
 #define CHANGE(type, x, step, above, below)                   \
     _Pragma("unroll") for (int k = 0; k < W; k++)             \
@@ -33,6 +46,7 @@
     CHANGE(type, x, 1,                                                                            \
            (a.s0, b.s0, a.s2, b.s2, a.s4, b.s4, a.s6, b.s6, a.s8, b.s8, a.sa, b.sa, a.sc, b.sc, a.se, b.se), \
            (a.s1, b.s1, a.s3, b.s3, a.s5, b.s5, a.s7, b.s7, a.s9, b.s9, a.sb, b.sb, a.sd, b.sd, a.sf, b.sf))
+#endif
 #endif
 #define TILE(type, x, p, at, step)                                                        \
     _Pragma("unroll") for (int k = 0; k < W; k++) (x)[k] = VLOAD(p, (at) + k * (step));   \

@@ -251,6 +251,7 @@ END_TEST
 
 START_TEST(pending_sources_run_first)
 {
+    test_at_once(true);
     FOR_EACH_PAIR(from, to, TN_F32)
     {
         tn_tensor *x = ck_made(tn_from(TN_F32, TN_SHAPE(4), (const float[]){1, 2, 3, 4}, from));

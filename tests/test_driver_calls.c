@@ -348,5 +348,5 @@ int main(void)
     };
     const int status = observe("test_driver_calls");
     if (status) return status;
-    return test_run("driver_calls", bones_push, bones_pop, tests, (int)(sizeof tests / sizeof tests[0]));
+    return test_run("driver_calls", bones_push_at_once, bones_pop, tests, (int)(sizeof tests / sizeof tests[0]));
 }

@@ -454,6 +454,7 @@ END_TEST
 
 START_TEST(C51_too_big_for_the_device_is_a_memory_error_with_the_numbers)
 {
+    test_at_once(true);
     const int64_t n = INT64_C(1000000000);
     tn_tensor *x = tn_zeros(TN_U8, TN_SHAPE(n, n), test_device());
     if (test_is("host") || test_is("none")) {

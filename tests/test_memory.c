@@ -231,6 +231,7 @@ END_TEST
 
 START_TEST(bone_15_TENON_MEMORY_LIMIT_presets_the_limit)
 {
+    test_at_once(true);
     ck_ok(tn_scope_pop(bones_scope));
     ck_ok(tn_shutdown());
     ck_ok(tn_set("memory_limit", "2M"));
@@ -267,6 +268,7 @@ static void use_driver(const char *library)
 
 START_TEST(bone_15_an_enqueue_without_memory_leaves_the_rest_pending)
 {
+    test_at_once(true);
     static const int codes[] = {-4, -5, -6};
     NEEDS_OPENCL();
     TN_SKIP_IF(test_is("oclgrind"), "an interposer's entry points come before any library");

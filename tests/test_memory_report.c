@@ -162,7 +162,7 @@ START_TEST(the_peak_of_a_step_is_close_to_what_is_live_in_it)
 }
 END_TEST
 
-BONES_MAIN("memory_report", what_holds_memory_is_listed_with_the_operation_that_made_it_the_largest_first,
+BONES_MAIN_AT_ONCE("memory_report", what_holds_memory_is_listed_with_the_operation_that_made_it_the_largest_first,
            views_add_nothing_and_hold_what_they_see, what_is_not_computed_has_no_bytes_and_is_counted,
            an_assigned_value_says_so_and_a_copy_where_it_came_from, the_totals_are_the_allocators,
            a_report_that_cannot_be_written_is_an_error, a_peak_is_counted_anew_from_what_is_in_use,
