@@ -74,17 +74,17 @@ __kernel ATTR void matmul_pack(PARAMS __global T *restrict packed, const long pa
     ITEM
     BATCH(z)
     const int n0 = min(p * NR, N - NR);
-    const int k0 = c * steps, k1 = min(k0 + steps, K);
     __global T *restrict to = packed + z * packed_batch + (long)p * K * NR;
     const IDX from = b0 + (IDX)n0 * b_cs;
-    int k = k0;
+    int k = c * steps;
+    const int end = k + min(steps, K - k);
 #if B_UNIT
-    for (; k < k1; k++)
+    for (; k < end; k++)
         for (int j = 0; j < NR; j += W)
             WRITE_LANES(LOAD_BW(from + (IDX)k * b_rs + j), to + (long)k * NR + j);
 #else
 #if B_COL
-    for (; k + W <= k1; k += W)
+    for (; k + W <= end; k += W)
         for (int j = 0; j < NR; j++) {
             T lane[W];
             WRITE_LANES(LOAD_BW(from + (IDX)j * b_cs + k), lane);
@@ -92,7 +92,7 @@ __kernel ATTR void matmul_pack(PARAMS __global T *restrict packed, const long pa
                 to[(long)(k + i) * NR + j] = lane[i];
         }
 #endif
-    for (; k < k1; k++)
+    for (; k < end; k++)
         for (int j = 0; j < NR; j++)
             to[(long)k * NR + j] = LOAD_B(from + (IDX)k * b_rs + (IDX)j * b_cs);
 #endif

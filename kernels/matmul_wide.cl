@@ -159,10 +159,10 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
         if (slab + TK < last) {
             FETCH(slab + TK)
         }
-        for (int k4 = 0; k4 < TK; k4 += 4) {
-            const int swizzle = SWIZZLE(k4);
+        for (int quad = 0; quad < TK; quad += 4) {
+            const int swizzle = SWIZZLE(quad);
 #pragma unroll
-            for (int k = k4; k < k4 + 4; k++) {
+            for (int k = quad; k < quad + 4; k++) {
                 T x[RM];
                 TW y[RUNS];
 #pragma unroll

@@ -850,6 +850,23 @@ START_TEST(gelu_behind_a_product_is_within_its_bound)
 }
 END_TEST
 
+/* The numbers are parameters of the kernel that packs, too. */
+START_TEST(numbers_behind_a_product_whose_operand_is_packed)
+{
+    enum { ROWS = 64, ACROSS = 128, ALONG = 96 };
+    tn_tensor *x = tn_remainder(bones_count(TN_F32, TN_SHAPE(ROWS, ALONG), test_device()), tn_int(7)),
+              *w = tn_remainder(bones_count(TN_F32, TN_SHAPE(ACROSS, ALONG), test_device()), tn_int(5));
+    tn_tensor *y = tn_add(tn_mul(tn_matmul(x, tn_transpose(w, 0, 1)), tn_float(0.5)), tn_float(2));
+    static double want[ROWS * ACROSS];
+    for (int i = 0; i < ROWS * ACROSS; i++) {
+        want[i] = 2;
+        for (int k = 0; k < ALONG; k++)
+            want[i] += 0.5 * ((i / ACROSS * ALONG + k) % 7) * ((i % ACROSS * ALONG + k) % 5);
+    }
+    test_equals_numbers(y, want, ROWS * ACROSS, 0, "y", __FILE__, __LINE__);
+}
+END_TEST
+
 START_TEST(a_product_that_is_read_as_well_is_stored)
 {
     layer l = layer_new();
@@ -1308,7 +1325,7 @@ BONES_MAIN_WITH_ROLES("matmul", roles, bones_push, a_product_by_hand_is_right, o
                       integers_wrap_in_the_wider_dtype_asked_for, f16_and_bf16_accumulate_in_f32,
                       the_error_of_random_floats_is_within_the_contract, nan_stays_in_its_row_and_column,
                       what_lies_around_the_operands_is_not_read, zero_times_infinity_is_nan, bias_and_relu_are_fused_behind_a_product,
-                      a_column_and_a_residual_are_fused_behind_a_product, gelu_behind_a_product_is_within_its_bound,
+                      a_column_and_a_residual_are_fused_behind_a_product, gelu_behind_a_product_is_within_its_bound, numbers_behind_a_product_whose_operand_is_packed,
                       a_product_that_is_read_as_well_is_stored, a_product_with_two_readers_is_right_for_both,
                       a_product_used_twice_in_one_expression_is_right, consumers_of_another_shape_see_the_product,
                       a_turned_consumer_sees_the_product_turned, a_cast_behind_a_product_rounds_after_it, a_batch_takes_its_epilogue,

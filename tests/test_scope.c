@@ -442,6 +442,7 @@ static void take_line(int level, const char *line, void *user)
 
 START_TEST(bone_06_a_log_callback_gets_what_there_is_to_say)
 {
+    test_at_once(true);
     NEEDS_OPENCL();
     ck_ok(tn_shutdown());
     lines = 0;

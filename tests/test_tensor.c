@@ -422,6 +422,7 @@ END_TEST
 
 START_TEST(C34_a_small_part_of_a_pending_giant_is_computed_alone)
 {
+    test_at_once(true);
     NEEDS_OPENCL();
     tn_set_random_state(11, INT64_C(65536) * 65536 - 4);
     tn_tensor *few = ck_made(tn_randint(TN_I32, TN_SHAPE(4), -1000, 1000, test_device()));
