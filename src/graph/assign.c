@@ -116,6 +116,14 @@ static void scatter_on_host(const tn_tensor *x, const char *from)
     }
 }
 
+/* Where x lies in the bytes of its storage. */
+static tn__window place_of(const tn_tensor *x)
+{
+    tn__window place = {.offset = x->storage->value->base + x->offset};
+    memcpy(place.stride, x->stride, sizeof x->stride);
+    return place;
+}
+
 static tn_status write_part(tn_tensor *x, tn_tensor *src, const int64_t *stride)
 {
     tn__value *base = x->storage->value;
@@ -142,8 +150,7 @@ static tn_status write_part(tn_tensor *x, tn_tensor *src, const int64_t *stride)
     }
     tn__eager_resume();
     if (!copy) return tn_last_status();
-    tn__window place = {.offset = base->base + x->offset};
-    memcpy(place.stride, x->stride, sizeof x->stride);
+    const tn__window place = place_of(x);
     const tn_status s = tn__realize_into(device, &copy->storage->value, &place, 1, base->buffer);
     tn__forms_drop(base);
     tn_release(copy);
@@ -160,8 +167,7 @@ static tn_status copy_sources(tn_tensor *const *parts, tn_tensor *const *sources
         copies[i] = source_copy(src, x->dtype, x->ndim, x->dim, src->stride, src->offset, tn__tensor_device(x));
         if (!copies[i]) return tn_last_status();
         values[i] = copies[i]->storage->value;
-        places[i] = (tn__window){.offset = x->storage->value->base + x->offset};
-        memcpy(places[i].stride, x->stride, sizeof x->stride);
+        places[i] = place_of(x);
     }
     return TN_OK;
 }
@@ -169,8 +175,10 @@ static tn_status copy_sources(tn_tensor *const *parts, tn_tensor *const *sources
 tn_status tn__fill_parts(tn_tensor *const *parts, tn_tensor *const *sources, int count)
 {
     tn__device *device = tn__tensor_device(parts[0]);
-    for (int i = 0; device->is_host && i < count; i++) TN__TRY(tn_assign(parts[i], sources[i]));
-    if (device->is_host) return TN_OK;
+    if (device->is_host) {
+        for (int i = 0; i < count; i++) TN__TRY(tn_assign(parts[i], sources[i]));
+        return TN_OK;
+    }
     tn_tensor **copies = tn__zalloc((size_t)count * sizeof *copies);
     tn__value **values = tn__alloc((size_t)count * sizeof(tn__value *));
     tn__window *places = tn__alloc((size_t)count * sizeof *places);

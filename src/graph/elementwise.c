@@ -4,11 +4,6 @@
 
 enum { GROUPS_PER_UNIT = 16, LEAST_RUN = 2048, WIDE_LOCAL = 128, WIDE_GROUPS_PER_UNIT = 32, TILED_RUN = 1024, LINE = 64 };
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* How the axes are gone through. */
 typedef struct walk {
     tn__role role[TN__RANK];
@@ -96,14 +91,14 @@ static walk choose(const tn__plan *p)
 }
 
 /* Tiles beside each other that fill a line of the cache in the outputs, but no more than there are. */
-static int tiles_beside(const tn__plan *p, const walk *w)
+static int tiles_beside(const tn__plan *p)
 {
-    int64_t across = p->dim[w->inner];
+    int64_t across = p->dim[p->inner];
     for (int o = 0; o < p->outputs_count; o++) {
         const int64_t line = LINE / (int64_t)tn_dtype_size(p->outputs[o].dtype);
         if (line < across) across = line;
     }
-    return (int)ceil_div(across, w->width);
+    return (int)tn__ceil_div(across, p->width);
 }
 
 tn_status tn__elementwise_generate(tn__plan *p)
@@ -111,19 +106,29 @@ tn_status tn__elementwise_generate(tn__plan *p)
     tn__generator g;
     const walk w = choose(p);
     tn__generator_start(&g, p, w.role, w.width, 0);
+    p->inner = w.inner;
+    p->tiled = w.tiled;
     if (p->deep) order_of(p, g.order);
     if (w.tiled >= 0) {
         tn__generate_tiles(&g);
         tn__text_add(&g.defines,
                      "#define BESIDE %d\n#define OUTER(o) E_OUTER(o)\n#define ROW(m) E_MIDDLE(m)\n"
                      "#define TILES(m, i, n) E_TILES(m, i, n)\n",
-                     tiles_beside(p, &w));
+                     tiles_beside(p));
     } else
         tn__text_puts(&g.defines, "#define OUTER(o) E_OUTER(o) E_MIDDLE(0)\n");
     tn__generate_section(&g, TN__SECTION_END);
     tn__generate_stream(&g);
     tn__text_puts(&g.defines, "#define EVAL(i) E_EVAL(i)\n#define STORE(i) E_STORE(i)\n");
     return w.tiled >= 0 ? tn__generator_finish(&g, "tiled.cl", "tiled") : tn__generator_finish(&g, "elementwise.cl", "elementwise");
+}
+
+/* Units of so many elements for each item: all items busy, but none with too little. */
+static int64_t units_per_item(const tn__plan *p, int64_t units, int64_t elements)
+{
+    const int64_t per = tn__ceil_div(units, (int64_t)p->device->compute_units * GROUPS_PER_UNIT);
+    const int64_t least = tn__ceil_div(LEAST_RUN, elements);
+    return per < least ? least : per;
 }
 
 /* The shapes append their arguments to `a` and give the launch's items. */
@@ -134,30 +139,24 @@ static uint64_t deep_shape(const tn__plan *p, int64_t n0, int64_t rows, tn__argu
     const int64_t items = (int64_t)p->device->compute_units * GROUPS_PER_UNIT;
     int64_t run = n0;
     if (rows < items && n0 > LEAST_RUN) {
-        run = ceil_div(n0, ceil_div(items, rows));
+        run = tn__ceil_div(n0, tn__ceil_div(items, rows));
         if (run < LEAST_RUN) run = LEAST_RUN;
-        run = ceil_div(run, p->width) * p->width;
+        run = tn__ceil_div(run, p->width) * p->width;
     }
-    const int64_t runs = ceil_div(n0, run), units = rows * runs;
-    int64_t per = ceil_div(units, items);
-    const int64_t least = ceil_div(LEAST_RUN, run < n0 ? run : n0);
-    if (per < least) per = least;
+    const int64_t runs = tn__ceil_div(n0, run), units = rows * runs, per = units_per_item(p, units, tn__least(run, n0));
     tn__argument_index(p, a, count, n0);
     tn__argument_index(p, a, count, run);
     tn__argument_index(p, a, count, runs);
     tn__argument_index(p, a, count, units);
     tn__argument_index(p, a, count, per);
-    return (uint64_t)ceil_div(units, per);
+    return (uint64_t)tn__ceil_div(units, per);
 }
 
-static uint64_t tiled_shape(const tn__plan *p, const walk *w, int64_t rows, tn__argument *a, int *count)
+static uint64_t tiled_shape(const tn__plan *p, int64_t rows, tn__argument *a, int *count)
 {
-    const int64_t n0 = p->dim[w->inner], nt = p->dim[w->tiled], across = tiles_beside(p, w) * w->width;
-    const int64_t run = nt < TILED_RUN ? nt : TILED_RUN, runs = ceil_div(nt, run), bands = ceil_div(n0, across);
-    const int64_t units = rows / nt * runs * bands, items = (int64_t)p->device->compute_units * GROUPS_PER_UNIT;
-    const int64_t least = ceil_div(LEAST_RUN, run * across);
-    int64_t per = ceil_div(units, items);
-    if (per < least) per = least;
+    const int64_t n0 = p->dim[p->inner], nt = p->dim[p->tiled], across = tiles_beside(p) * p->width;
+    const int64_t run = nt < TILED_RUN ? nt : TILED_RUN, runs = tn__ceil_div(nt, run), bands = tn__ceil_div(n0, across);
+    const int64_t units = rows / nt * runs * bands, per = units_per_item(p, units, run * across);
     tn__argument_index(p, a, count, n0);
     tn__argument_index(p, a, count, nt);
     tn__argument_index(p, a, count, bands);
@@ -165,12 +164,12 @@ static uint64_t tiled_shape(const tn__plan *p, const walk *w, int64_t rows, tn__
     tn__argument_index(p, a, count, runs);
     tn__argument_index(p, a, count, units);
     tn__argument_index(p, a, count, per);
-    return (uint64_t)ceil_div(units, per);
+    return (uint64_t)tn__ceil_div(units, per);
 }
 
 static uint64_t wide_shape(const tn__plan *p, int64_t n0, int64_t rows, tn__argument *a, int *count, uint64_t *local)
 {
-    const int64_t vectors = ceil_div(n0, p->width), total = rows * vectors;
+    const int64_t vectors = tn__ceil_div(n0, p->width), total = rows * vectors;
     const uint64_t most = tn__kernel_max_group(p->unit.kernel[0]);
     *local = most < WIDE_LOCAL ? most : WIDE_LOCAL;
     uint64_t groups = ((uint64_t)total + *local - 1) / *local;
@@ -185,14 +184,13 @@ static uint64_t wide_shape(const tn__plan *p, int64_t n0, int64_t rows, tn__argu
 tn_status tn__elementwise_launch(tn__plan *p)
 {
     tn__argument a[TN__ARGUMENTS];
-    const walk w = choose(p);
     int count = tn__plan_arguments(p, a);
-    const int64_t n0 = p->rank ? p->dim[w.inner] : 1;
+    const int64_t n0 = p->rank ? p->dim[p->inner] : 1;
     int64_t rows = 1;
-    for (int k = 0; k < p->rank; k++) rows *= k == w.inner ? 1 : p->dim[k];
+    for (int k = 0; k < p->rank; k++) rows *= k == p->inner ? 1 : p->dim[k];
     uint64_t local = 1;
-    const uint64_t global = w.tiled >= 0 ? tiled_shape(p, &w, rows, a, &count)
-                            : p->deep    ? deep_shape(p, n0, rows, a, &count)
-                                         : wide_shape(p, n0, rows, a, &count, &local);
+    const uint64_t global = p->tiled >= 0 ? tiled_shape(p, rows, a, &count)
+                            : p->deep     ? deep_shape(p, n0, rows, a, &count)
+                                          : wide_shape(p, n0, rows, a, &count, &local);
     return tn__launch(p->unit.kernel[0], a, count, global, local);
 }

@@ -108,6 +108,14 @@ tn_status tn__launch_items(const tn__plan *plan, tn__kernel *kernel, const tn__a
 /* Items of a work-group for a tree: a power of two up to `most` that the device's kernels were seen to allow. */
 int tn__group_size(const tn__device *device, int most);
 
+static inline int64_t tn__ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+static inline int64_t tn__least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 /* Points of all axes with a role. */
 int64_t tn__role_extent(const tn__plan *plan, const tn__role *role, tn__role which);
 extern const char tn__letters[]; /* "fdiulm" */

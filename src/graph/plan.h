@@ -100,9 +100,10 @@ struct tn__plan {
     tn__buffer *written; /* a partial write: the target's bytes that outputs[0] goes to */
     /* generated */
     int width; /* lanes */
+    int inner, tiled; /* of elementwise plans: the axis along which they run, and the one that tiles turn; -1: none */
     bool deep;
     bool wide_index;     /* 64-bit */
-    bool draws, looks;   /* random numbers; lookups */
+    bool looks;          /* lookups */
     bool reports;        /* to the device's error word */
     int64_t *parameters; /* places, strides, extents in the order of the text */
     int parameters_count, parameters_capacity;

@@ -138,9 +138,8 @@ tn_status tn__generator_finish(tn__generator *g, const char *file, const char *k
         if (g->uses & (1u << u)) tn__text_add(t, "#define %s\n", uses[u]);
     if (p->device->fast_fma) tn__text_puts(t, "#define FAST_FMA\n");
     if (g->defines.data) tn__text_puts(t, g->defines.data);
-    p->draws = (g->uses & TN__USES_RANDOM) != 0;
     p->unit.file = file;
-    p->unit.draws = p->draws;
+    p->unit.draws = (g->uses & TN__USES_RANDOM) != 0;
     p->unit.reports = p->reports;
     p->unit.looks = p->looks;
     tn__plan_launches(p, kernel);

@@ -11,9 +11,9 @@ enum { MOST_RECIPES = 1024, MOST_ALIKE = 8 };
 
 struct tn__recipe {
     tn__stage own, stage[2];
-    int width, local;
+    int width, inner, tiled, local;
     uint64_t global;
-    bool wide_index, draws, reports;
+    bool wide_index, reports;
     int64_t *places; /* where inputs and outputs began: of all segments, in their order */
     int places_count;
     bool exact; /* no other places will do; else these parameters hold them: */
@@ -161,10 +161,11 @@ static tn__recipe *recipe_of(const tn__plan *p)
     const int n = count_places(p);
     if (!r) return NULL;
     *r = (tn__recipe){.width = p->width,
+                      .inner = p->inner,
+                      .tiled = p->tiled,
                       .local = p->local,
                       .global = p->global,
                       .wide_index = p->wide_index,
-                      .draws = p->draws,
                       .reports = p->reports,
                       .places_count = n,
                       .exact = p->exact_places || p->next_segment || p->meta};
@@ -232,10 +233,11 @@ static tn_status use(const tn__recipe *r, const int64_t *places, tn__plan *p)
     for (int i = 0; i < r->places_count && !r->exact; i++)
         if (r->place_parameter[i] > 0) p->parameters[r->place_parameter[i] - 1] = places[i];
     p->width = r->width;
+    p->inner = r->inner;
+    p->tiled = r->tiled;
     p->local = r->local;
     p->global = r->global;
     p->wide_index = r->wide_index;
-    p->draws = r->draws;
     p->reports = r->reports;
     p->recipe = r;
     return take_scratch(p, r);

@@ -2,14 +2,6 @@
 #include "ops/matmul.h"
 #include "device/tuning.h"
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 static int64_t most_of(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -41,7 +33,7 @@ static deep_tile best_tile(const tn__matmul_case *c, int lanes)
     double least = 0;
     for (const deep_tile *t = list; t->mr; t++) {
         const int64_t nr = (int64_t)t->nv * lanes;
-        const double cost = (double)(ceil_div(c->m, t->mr) * t->mr * ceil_div(c->n, nr) * nr) / t->speed;
+        const double cost = (double)(tn__ceil_div(c->m, t->mr) * t->mr * tn__ceil_div(c->n, nr) * nr) / t->speed;
         if (t->mr > c->m || nr > c->n || (c->b_kept && t->nv != KEPT_NV) || (best && cost >= least)) continue;
         best = t;
         least = cost;
@@ -66,7 +58,7 @@ enum { FIRST_CACHE = 32768, SWEEP_BYTES = 8192 }; /* bytes; sums of a sweeping i
 static void choose_form(const tn__matmul_case *c, tn__matmul_shape *s)
 {
     const int64_t units = c->device->compute_units;
-    int lanes = (int)most_of(1, least_of(16, c->device->vector_width * 4 / c->element));
+    int lanes = (int)most_of(1, tn__least(16, c->device->vector_width * 4 / c->element));
     s->width = s->lanes = lanes;
     if (lanes_along_k(c)) {
         s->dot = true;
@@ -75,9 +67,9 @@ static void choose_form(const tn__matmul_case *c, tn__matmul_shape *s)
         return;
     }
     if (c->m == 1 && c->b_cs == 1 && c->n >= 8 * lanes && !c->b_kept) {
-        const int64_t share = ceil_div(c->n * c->batch, units * lanes) * lanes;
+        const int64_t share = tn__ceil_div(c->n * c->batch, units * lanes) * lanes;
         s->most_columns = SWEEP_BYTES / c->element;
-        s->sweep = (int)least_of(s->most_columns, most_of(8 * lanes, share));
+        s->sweep = (int)tn__least(s->most_columns, most_of(8 * lanes, share));
         s->mr = s->nv = 1;
         return;
     }
@@ -109,13 +101,13 @@ static void deep_shape(const tn__matmul_case *c, tn__matmul_shape *s)
 {
     choose_form(c, s);
     const int64_t nr = s->sweep ? s->sweep : s->dot ? s->nv : (int64_t)s->nv * s->width, units = c->device->compute_units;
-    s->panels = ceil_div(c->n, nr);
-    s->row_tiles = ceil_div(c->m, s->mr);
+    s->panels = tn__ceil_div(c->n, nr);
+    s->row_tiles = tn__ceil_div(c->m, s->mr);
     const int64_t total = s->panels * s->row_tiles * c->batch, least = 131072 / (s->mr * nr * c->k);
-    int64_t tiles = most_of(1, least_of(8, total / (items_per_unit(c->device) * units)));
-    if (tiles < least) tiles = most_of(tiles, least_of(least, total / (2 * units)));
-    s->tiles = s->sweep ? s->sweep : (int)least_of(tiles, s->row_tiles);
-    s->chunks = ceil_div(s->row_tiles, s->tiles);
+    int64_t tiles = most_of(1, tn__least(8, total / (items_per_unit(c->device) * units)));
+    if (tiles < least) tiles = most_of(tiles, tn__least(least, total / (2 * units)));
+    s->tiles = s->sweep ? s->sweep : (int)tn__least(tiles, s->row_tiles);
+    s->chunks = tn__ceil_div(s->row_tiles, s->tiles);
     s->global = (uint64_t)(s->panels * s->chunks * c->batch);
     s->local = 1;
 }

@@ -20,15 +20,6 @@ enum {
 
 const char *const tn__products_names[TN__PRODUCTS] = {"large", "middle", "small"};
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- tiles ---- */
 
 static const struct row {
@@ -104,7 +95,7 @@ const char *tn__matmul_tile_fault(const tn__matmul_tile *t, int element)
 static int most_items(const tn__device *device)
 {
     const int bound = atomic_load(&device->group_bound);
-    return bound ? bound : (int)least_of((int64_t)device->info.max_work_group, INT32_MAX);
+    return bound ? bound : (int)tn__least((int64_t)device->info.max_work_group, INT32_MAX);
 }
 
 static bool fits(const tn__matmul_tile *t, const tn__matmul_case *c)
@@ -132,15 +123,15 @@ static bool tuned_tile(const tn__matmul_case *c, tn__products products, tn__matm
 /* Rows times columns with what tiles of this edge add. */
 static int64_t padded(const tn__matmul_case *c, int64_t edge)
 {
-    return ceil_div(c->m, edge) * ceil_div(c->n, edge) * edge * edge;
+    return tn__ceil_div(c->m, edge) * tn__ceil_div(c->n, edge) * edge * edge;
 }
 
 /* The largest of which there are two for each unit, that is no more than half empty, and wastes little on the next one. */
 static tn__products products_of(const tn__matmul_case *c)
 {
     for (int p = TN__FOR_LARGE; p < TN__FOR_SMALL; p++) {
-        const int64_t edge = 128 >> p, tiles = ceil_div(c->m, edge) * ceil_div(c->n, edge) * c->batch;
-        if (tiles >= 2 * c->device->compute_units && least_of(c->m, c->n) >= edge / 2 &&
+        const int64_t edge = 128 >> p, tiles = tn__ceil_div(c->m, edge) * tn__ceil_div(c->n, edge) * c->batch;
+        if (tiles >= 2 * c->device->compute_units && tn__least(c->m, c->n) >= edge / 2 &&
             padded(c, edge) * 20 <= padded(c, edge / 2) * 23)
             return (tn__products)p;
     }
@@ -149,7 +140,7 @@ static tn__products products_of(const tn__matmul_case *c)
 
 static tn__matmul_tile choose_tile(const tn__matmul_case *c)
 {
-    tn__matmul_tile t = {16, 16, 1, 4, 4, 0};
+    tn__matmul_tile t;
     for (int p = (int)products_of(c); p < TN__PRODUCTS; p++) {
         if (tuned_tile(c, (tn__products)p, &t)) return t;
         t = tn__matmul_tile_of(c->device, (tn__products)p);
@@ -166,7 +157,7 @@ static tn__matmul_tile choose_tile(const tn__matmul_case *c)
 
 static bool choose_few(const tn__matmul_case *c, tn__matmul_shape *s)
 {
-    const int64_t few = least_of(c->m, c->n), lines = c->m <= c->n ? c->n : c->m;
+    const int64_t few = tn__least(c->m, c->n), lines = c->m <= c->n ? c->n : c->m;
     const int items = tn__group_size(c->device, FEW_ITEMS);
     if (few > FEW_MOST || c->k < FEW_STEPS || items < FEW_ITEMS_LEAST) return false;
     for (s->few = 1; s->few < few;) s->few *= 2;
@@ -179,7 +170,7 @@ static bool choose_few(const tn__matmul_case *c, tn__matmul_shape *s)
     s->along_k = step_stride == 1 && (lines == 1 || line_stride != 1);
     s->lanes_k = !s->along_k ? 8 : c->k >= 1024 ? items : FEW_ITEMS_LEAST;
     s->local = (uint64_t)items;
-    s->global = (uint64_t)(items * ceil_div(lines, items / s->lanes_k * s->width) * c->batch);
+    s->global = (uint64_t)(items * tn__ceil_div(lines, items / s->lanes_k * s->width) * c->batch);
     return true;
 }
 
@@ -191,12 +182,12 @@ typedef struct split {
 
 static split split_of(const tn__matmul_case *c)
 {
-    const int64_t groups = ceil_div(c->m, 32) * ceil_div(c->n, 32) * c->batch;
+    const int64_t groups = tn__ceil_div(c->m, 32) * tn__ceil_div(c->n, 32) * c->batch;
     split s = {1, c->k};
     if (groups >= BUSY || c->k < 4 * PART_STEPS) return s;
-    const int64_t parts = least_of(least_of(PARTS_MOST, 2 * BUSY / groups), c->k / PART_STEPS);
-    s.steps = ceil_div(ceil_div(c->k, parts), 32) * 32;
-    s.parts = ceil_div(c->k, s.steps);
+    const int64_t parts = tn__least(tn__least(PARTS_MOST, 2 * BUSY / groups), c->k / PART_STEPS);
+    s.steps = tn__ceil_div(tn__ceil_div(c->k, parts), 32) * 32;
+    s.parts = tn__ceil_div(c->k, s.steps);
     return s;
 }
 
@@ -208,7 +199,7 @@ void tn__matmul_wide(const tn__matmul_case *c, tn__matmul_shape *s)
         const tn__matmul_tile t = s->tile = choose_tile(c);
         s->even = c->m % t.tm == 0 && c->n % t.tn == 0 && c->k % 32 == 0;
         s->local = (uint64_t)tn__matmul_tile_items(&t);
-        s->global = s->local * (uint64_t)(ceil_div(c->m, t.tm) * ceil_div(c->n, t.tn) * c->batch);
+        s->global = s->local * (uint64_t)(tn__ceil_div(c->m, t.tm) * tn__ceil_div(c->n, t.tn) * c->batch);
     }
     s->global *= (uint64_t)k.parts;
 }
@@ -322,5 +313,5 @@ tn_status tn__matmul_wide_launch(tn__plan *p, const tn__matmul_case *c)
     tn__argument_int(a, &count, (int32_t)rows_all);
     tn__argument_int(a, &count, (int32_t)k.parts);
     a[count++] = (tn__argument){.buffer = p->scratch[0]};
-    return tn__launch_items(p, p->stages[0].unit.kernel[0], a, count, rows_all * ceil_div(c->n, p->width));
+    return tn__launch_items(p, p->stages[0].unit.kernel[0], a, count, rows_all * tn__ceil_div(c->n, p->width));
 }

@@ -41,15 +41,10 @@ static int64_t segment_of(const tn__plan *p, const layout *l, int width)
     return l->outputs < FEW_OUTPUTS * (l->columns ? width : 1) && l->n >= 2 * each ? each : l->n;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* Columns of an item: in the deep profile long runs of a row, but enough items. */
 static void choose_block(const tn__plan *p, layout *l, int width)
 {
-    const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT, each = ceil_div(l->outputs * l->segments, items);
+    const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT, each = tn__ceil_div(l->outputs * l->segments, items);
     l->most = p->deep ? BLOCK : width;
     l->block = each < LEAST_BLOCK ? LEAST_BLOCK : each > BLOCK ? BLOCK : each / LEAST_BLOCK * LEAST_BLOCK;
     if (!p->deep) l->block = width;
@@ -82,9 +77,9 @@ static void choose_layout(const tn__plan *p, layout *l)
     l->ni = l->columns || inner < 0 ? 1 : p->dim[inner];
     l->tree = !p->deep && !l->columns && l->n >= TREE_POINTS;
     const int64_t each = segment_of(p, l, width);
-    l->segments = ceil_div(l->n, each) < MOST_SEGMENTS ? ceil_div(l->n, each) : MOST_SEGMENTS;
-    l->segment = ceil_div(l->n, l->segments);
-    l->segments = ceil_div(l->n, l->segment);
+    l->segments = tn__ceil_div(l->n, each) < MOST_SEGMENTS ? tn__ceil_div(l->n, each) : MOST_SEGMENTS;
+    l->segment = tn__ceil_div(l->n, l->segments);
+    l->segments = tn__ceil_div(l->n, l->segment);
 }
 
 tn_status tn__generate_lanes(tn__generator *g, const tn__reduction *row, tn__compute c, const char *suffix)
@@ -157,7 +152,7 @@ static tn_status generate_reduce(tn__plan *p)
 
 static tn_status launch_finish(tn__plan *p, const layout *l, tn__argument *a, int count)
 {
-    const int64_t vectors = ceil_div(l->column_count, p->width);
+    const int64_t vectors = tn__ceil_div(l->column_count, p->width);
     const int64_t units = l->columns ? l->outputs / l->column_count * vectors : l->outputs;
     tn__argument_index(p, a, &count, l->outputs);
     tn__argument_index(p, a, &count, l->segments);
@@ -175,10 +170,10 @@ static tn_status launch_reduce(tn__plan *p)
     const int generated = tn__plan_arguments(p, a);
     int count = generated;
     choose_block(p, &l, p->width);
-    const int64_t units = (l.columns ? l.outputs / l.column_count * ceil_div(l.column_count, l.block) : l.outputs) * l.segments;
+    const int64_t units = (l.columns ? l.outputs / l.column_count * tn__ceil_div(l.column_count, l.block) : l.outputs) * l.segments;
     const int64_t items = (int64_t)p->device->compute_units * ITEMS_PER_UNIT;
-    const int64_t per = p->deep ? ceil_div(units, items) : 1;
-    const int64_t global = ceil_div(units, per);
+    const int64_t per = p->deep ? tn__ceil_div(units, items) : 1;
+    const int64_t global = tn__ceil_div(units, per);
     const uint64_t groups = (uint64_t)(global < 4096 ? global : 4096), local = (uint64_t)p->local; /* of trees */
     tn__argument_index(p, a, &count, l.outputs);
     tn__argument_index(p, a, &count, l.n);
