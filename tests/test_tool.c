@@ -95,14 +95,19 @@ START_TEST(C04_devices_says_what_could_not_be_used_and_why)
 }
 END_TEST
 
-START_TEST(C10_a_driver_that_crashes_is_reported)
+static void use_crashing_fake(void)
 {
-    NEEDS_TOOL();
-    NEEDS_FAKE();
     use_fake("Fragile=accel");
     setenv("FAKE_ALONE", "1", 1);
     setenv("FAKE_FAIL", "clCreateContext:666", 1);
     setenv("ASAN_OPTIONS", "handle_segv=0:detect_leaks=0", 1); /* a crash is to end as one */
+}
+
+START_TEST(C10_a_driver_that_crashes_is_reported)
+{
+    NEEDS_TOOL();
+    NEEDS_FAKE();
+    use_crashing_fake();
     ck_assert_int_eq(run("devices"), 0);
     ck_assert_has(output, "accel:0");
     ck_assert_has(output, "not usable: its driver crashed");
@@ -291,10 +296,7 @@ START_TEST(tune_survives_a_driver_that_crashes)
 {
     NEEDS_TOOL();
     NEEDS_FAKE();
-    use_fake("Fragile=accel");
-    setenv("FAKE_ALONE", "1", 1);
-    setenv("FAKE_FAIL", "clCreateContext:666", 1);
-    setenv("ASAN_OPTIONS", "handle_segv=0:detect_leaks=0", 1);
+    use_crashing_fake();
     ck_assert_int_eq(run("tune --device accel:0 --output /tmp/tenon-test-never-written"), 1);
     ck_assert_has(output, "accel:0: its driver crashed the process that tried it");
     use_none();

@@ -15,7 +15,7 @@ extern char **environ;
 
 enum { ARGUMENTS_MAX = 8, OUTPUT_MAX = 1 << 20, CHUNK = 4096 };
 
-static double now(void)
+double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -11,5 +11,7 @@ typedef struct child_result {
 } child_result;
 
 void child_run(const char *const *arguments, int seconds, child_result *result);
+/* Seconds of a clock that never goes back. */
+double now(void);
 
 #endif

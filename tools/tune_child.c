@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <tenon/tenon.h>
+
+#include "child.h"
 
 int tune_child_list(const char *device)
 {
@@ -156,13 +157,6 @@ static bool check_size(const char *device, int64_t m, int64_t n, int64_t k, bool
 }
 
 /* ---- time ---- */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 enum { BATCH_MOST = 256 };
 

@@ -1,7 +1,6 @@
 #include "base/settings.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,9 +140,7 @@ const char *tn_cache_folder(void)
     static _Thread_local char text[4096];
     tn__text path = {0};
     tn__cache_folder(&path);
-    snprintf(text, sizeof text, "%s", path.data && !path.failed ? path.data : "");
-    tn__text_free(&path);
-    return text;
+    return tn__text_move(&path, text, sizeof text);
 }
 
 uint64_t tn__settings_version(void)

@@ -79,3 +79,10 @@ void tn__text_free(tn__text *t)
     tn__free(t->data);
     *t = (tn__text){0};
 }
+
+const char *tn__text_move(tn__text *t, char *to, size_t size)
+{
+    (void)snprintf(to, size, "%s", t->data && !t->failed ? t->data : "");
+    tn__text_free(t);
+    return to;
+}

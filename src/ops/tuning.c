@@ -149,9 +149,7 @@ const char *tn_tuning_file(void)
     static _Thread_local char text[4096];
     tn__text path = {0};
     tn__tuning_file(&path);
-    snprintf(text, sizeof text, "%s", path.data && !path.failed ? path.data : "");
-    tn__text_free(&path);
-    return text;
+    return tn__text_move(&path, text, sizeof text);
 }
 
 tn_status tn_tuning_write(const char *path, const char *name, const tn_tuning *tuning, const char *parameters, double seconds)
