@@ -14,8 +14,14 @@
 #define VALUES8(h) as_float8(__builtin_ia32_vcvtph2ps256(as_short8(h)))
 #define BITS8(v) as_ushort8(__builtin_ia32_vcvtps2ph256(v, 0))
 #if W == 8
-#define half_values(h) VALUES8(h)
-#define half_bits(v) BITS8(v)
+static Tf half_values(VEC(ushort) h)
+{
+    return VALUES8(h);
+}
+static VEC(ushort) half_bits(Tf v)
+{
+    return BITS8(v);
+}
 #else
 static Tf half_values(VEC(ushort) h)
 {
@@ -26,7 +32,10 @@ static VEC(ushort) half_bits(Tf v)
     return (VEC(ushort))(BITS8(v.lo), BITS8(v.hi));
 }
 #endif
-#define round_f16(v) half_values(half_bits(v))
+static Tf round_f16(Tf v)
+{
+    return half_values(half_bits(v));
+}
 #else
 static Tf half_values(VEC(ushort) bits)
 {

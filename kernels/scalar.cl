@@ -16,14 +16,12 @@
 #define VEC(type) type
 #define AS(type, x) CAT(as_, type)(x)
 #define TO(type, x) ((type)(x))
-#define TO_RTZ(type, x) CAT(CAT(convert_, type), _rtz)(x)
 #define MASK64(c) ((long)(c))
 #define MASK32(c) ((int)(c))
 #else
 #define VEC(type) CAT(type, W)
 #define AS(type, x) CAT(CAT(as_, type), W)(x)
 #define TO(type, x) CAT(CAT(convert_, type), W)(x)
-#define TO_RTZ(type, x) CAT(CAT(CAT(convert_, type), W), _rtz)(x)
 #define MASK64(c) (c)
 #define MASK32(c) (c)
 #endif

@@ -1,6 +1,7 @@
 #include "support/compare.h"
 
 #include "core/dtype.h"
+#include "device/opencl/opencl.h"
 
 #include <signal.h>
 #include <time.h>
@@ -177,7 +178,16 @@ static void count_programs(void)
 {
     const uint64_t all = programs_built(), more = all < run.programs ? all : all - run.programs;
     run.built += more;
-    if (*environment("TENON_TEST_TRACE", "")) fprintf(stderr, "-- %s: %d programs\n", run.test->name, (int)more);
+    if (*environment("TENON_TEST_TRACE", "")) fprintf(stderr, "-- %s: %d programs, %.1f s\n", run.test->name, (int)more, now() - run.began);
+}
+
+/* Kernels of the library call only what kernels/declarations.cl has: whatever it lacks costs PoCL's users 300 ms. */
+static void check_declarations(void)
+{
+    const tn__device *device = tn__device_use(test_device());
+    if (!run.finished || !device || device->is_host) return;
+    const unsigned count = atomic_load(&((const tn__cl_device *)device->state)->undeclared);
+    ck_assert_msg(count == 0, "%s: %u programs need more than kernels/declarations.cl has", run.test->name, count);
 }
 
 static void at_end(void)
@@ -187,6 +197,7 @@ static void at_end(void)
     if (run.test && now() - run.began > 10) printf("  %s: %.1f s\n", run.test->name, now() - run.began);
     if (run.test) count_programs();
     if (run.test) check_nothing_is_left();
+    if (run.test) check_declarations();
     run.test = NULL;
 }
 
