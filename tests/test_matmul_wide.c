@@ -491,13 +491,13 @@ START_TEST(a_tile_that_the_compiler_refuses_falls_back)
     TN_SKIP_IF(test_is("oclgrind"), "once or twice is enough");
     snprintf(folder, sizeof folder, "%s.kernels", file);
     snprintf(command, sizeof command,
-             "mkdir '%s' && cp '%s'/kernels/*.cl '%s'/src/tables/*.def '%s' && sed -i '1i #if TN == 16\\nno\\n#endif' '%s'/matmul_wide.cl",
+             "mkdir '%s' && cp '%s'/kernels/*.cl '%s'/src/tables/*.def '%s' && sed -i '1i #if TN == 8\\nno\\n#endif' '%s'/matmul_wide.cl",
              folder, TN_TEST_SOURCE_DIR, TN_TEST_SOURCE_DIR, folder, folder);
     ck_assert_int_eq(system(command), 0);
     ck_ok(tn_set("kernel_dir", folder));
-    tune_to("32 16 1 4 4 0");
+    tune_to("32 8 1 4 4 0");
     check(20, 21, 22, false, false);
-    ck_has(logged, "32 16 1 4 4 0 of matmul_wide small are not used: the device's compiler refuses them");
+    ck_has(logged, "32 8 1 4 4 0 of matmul_wide small are not used: the device's compiler refuses them");
     ck_assert_int_eq(tn_last_status(), TN_OK);
     ck_ok(tn_set("kernel_dir", NULL));
     snprintf(command, sizeof command, "rm -r '%s'", folder);
