@@ -5,12 +5,6 @@
 
 #include <pthread.h>
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 static tn_tensor *required(tn_tensor *x)
 {
     ck_ok(tn_set_requires_grad(ck_made(x), true));
@@ -258,12 +252,12 @@ static void *build_run_and_free(void *deep_)
 /* On host on a stack that deep recursion would leave at once; a driver's compiler needs more. */
 START_TEST(c54_a_hundred_thousand_nodes_are_built_differentiated_and_freed_without_recursion)
 {
-    deep d = {.count = SANITIZED || !test_is("host") ? 20000 : 100000, .sums = !test_is("host")};
+    deep d = {.count = TEST_SANITIZED || !test_is("host") ? 20000 : 100000, .sums = !test_is("host")};
     const int64_t handles = tn_live_count();
     pthread_attr_t small;
     pthread_t thread;
     pthread_attr_init(&small);
-    ck_assert_int_eq(pthread_attr_setstacksize(&small, !test_is("host") ? 1 << 23 : SANITIZED ? 1 << 20 : 1 << 17), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&small, !test_is("host") ? 1 << 23 : TEST_SANITIZED ? 1 << 20 : 1 << 17), 0);
     ck_assert_int_eq(pthread_create(&thread, &small, build_run_and_free, &d), 0);
     pthread_join(thread, NULL);
     pthread_attr_destroy(&small);
@@ -436,7 +430,7 @@ static void *works_until_told(void *unused)
 START_TEST(a_forked_child_differentiates_on_host)
 {
     pthread_t thread;
-    TN_SKIP_IF(SANITIZED, "sanitizers do not fork with threads");
+    TN_SKIP_IF(TEST_SANITIZED, "sanitizers do not fork with threads");
     ck_assert_int_eq(pthread_create(&thread, NULL, works_until_told, NULL), 0);
     for (int i = 0; i < 20; i++) {
         const pid_t child = fork();

@@ -290,7 +290,7 @@ END_TEST
 
 /* ---- kill -9 ---- */
 
-enum { KILLS = 50, ELEMENTS = 200000 };
+enum { KILLS = TEST_ASAN ? 10 : 50, ELEMENTS = 200000 };
 
 /* Every element of both tensors is the number of the checkpoint, and so is its step. */
 static void fill(tn_training_state *s, tn_tensor **list, int64_t number)

@@ -2,12 +2,6 @@
 #include "base/alloc.h"
 #include "bones.h"
 
-#if defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 enum { SAMPLES = 10 };
 
 /* [10, 2] of 10 i, 10 i + 1 and [10] of i. */
@@ -373,7 +367,7 @@ END_TEST
 
 START_TEST(a_forked_child_makes_the_batch_that_its_parents_thread_was_at)
 {
-    TN_SKIP_IF(SANITIZED, "ThreadSanitizer counts the parent's thread as the child's");
+    TN_SKIP_IF(TEST_TSAN, "ThreadSanitizer counts the parent's thread as the child's");
     tn_tensor *x = inputs(), *batch[1];
     int status = 0;
     tn_loader *l = tn_loader_new(&x, 1, 2, &(tn_loader_options){.background = true});

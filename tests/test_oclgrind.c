@@ -118,6 +118,7 @@ static void each_reduction(void)
         tn_tensor *(*const reductions[])(tn_tensor *, tn_axes, bool) = {tn_sum, tn_max, tn_argmax};
         for (int k = 0; k < 3; k++) {
             const tn_axes some[] = {TN_AXES(0), TN_AXES(1), TN_AXES(2), TN_ALL_AXES};
+            if ((d + k) % 2 && !test_long()) continue;
             run(reductions[k](x, some[(d + k) % 4], k == 0));
             run(reductions[k](row, TN_AXES(d % 2), false));
         }

@@ -71,7 +71,7 @@ static bool chosen(int r, tn_dtype dtype, test_layout layout)
     static const test_layout plain[] = {LAYOUT_CONTIGUOUS, LAYOUT_OFFSET, LAYOUT_CHANNELS_LAST, LAYOUT_ODD};
     static const test_layout dear[] = {LAYOUT_TRANSPOSED, LAYOUT_BROADCAST, LAYOUT_NEGATIVE, LAYOUT_ZERO_D};
     const int at = turn() + (int)dtype, profile = strstr(test_config(), "-") != NULL;
-    const int parts = on_pocl() ? 2 : profile ? 8 : 4;
+    const int parts = on_pocl() ? 2 : profile ? 12 : 4;
     if (alone(r, dtype) || layout == LAYOUT_EMPTY) return true;
     if (test_long() && strcmp(test_config(), "pocl") == 0) return (r + (int)layout) % 3 == at % 3;
     if (test_long() && on_pocl()) return layout == plain[at % 4] || layout == dear[(r + at) % 4];

@@ -4,12 +4,6 @@
 
 #include "bones.h"
 
-#if defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 /* ---- threads ---- */
 
 enum { THREADS = 8 };
@@ -66,7 +60,7 @@ static void meet(void)
 
 static int rounds(int plain)
 {
-    const int fewer = SANITIZED ? plain / 10 : plain;
+    const int fewer = TEST_TSAN ? plain / 10 : plain;
     return test_is("host") ? fewer : fewer / 5;
 }
 
@@ -111,7 +105,7 @@ static void first_use(worker *w)
 
 START_TEST(C57_the_first_use_may_be_a_race)
 {
-    for (int i = 0; i < (SANITIZED ? 1 : 3); i++) {
+    for (int i = 0; i < (TEST_TSAN ? 1 : 3); i++) {
         ck_ok(tn_shutdown());
         run_threads(THREADS, first_use, NULL);
         const tn_device_info info = bones_info(test_device());
@@ -667,28 +661,28 @@ static int fork_among_threads(void)
 
 START_TEST(C56_after_fork_OpenCL_answers_with_an_error_and_host_works)
 {
-    TN_SKIP_IF(SANITIZED, "ThreadSanitizer and fork do not go together");
+    TN_SKIP_IF(TEST_TSAN, "ThreadSanitizer and fork do not go together");
     ck_assert_int_eq(bones_child("fork_after", NULL, NULL, 0), 0);
 }
 END_TEST
 
 START_TEST(C56_before_the_first_use_a_fork_changes_nothing)
 {
-    TN_SKIP_IF(SANITIZED, "ThreadSanitizer and fork do not go together");
+    TN_SKIP_IF(TEST_TSAN, "ThreadSanitizer and fork do not go together");
     ck_assert_int_eq(bones_child("fork_before", NULL, NULL, 0), 0);
 }
 END_TEST
 
 START_TEST(C56_a_fork_with_exec_is_a_process_of_its_own)
 {
-    TN_SKIP_IF(SANITIZED, "ThreadSanitizer and fork do not go together");
+    TN_SKIP_IF(TEST_TSAN, "ThreadSanitizer and fork do not go together");
     ck_assert_int_eq(bones_child("fork_and_exec", NULL, NULL, 0), 0);
 }
 END_TEST
 
 START_TEST(C56_a_fork_among_working_threads_does_not_hang)
 {
-    TN_SKIP_IF(SANITIZED, "ThreadSanitizer and fork do not go together");
+    TN_SKIP_IF(TEST_TSAN, "ThreadSanitizer and fork do not go together");
     ck_assert_int_eq(bones_child("fork_among_threads", NULL, NULL, 0), 0);
 }
 END_TEST

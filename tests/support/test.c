@@ -116,10 +116,7 @@ static unsigned allowed_seconds(void)
 {
     unsigned seconds = (unsigned)strtoul(environment("TENON_TEST_TIMEOUT", "0"), NULL, 10);
     if (seconds == 0) seconds = test_long() ? 0 : TEST_SECONDS;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    seconds *= 3;
-#endif
-    return seconds;
+    return TEST_SANITIZED ? 3 * seconds : seconds;
 }
 
 static double now(void)

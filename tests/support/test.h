@@ -39,6 +39,15 @@ bool test_is(const char *config_or_device);
 bool test_has_f64(void);
 /* TENON_TEST_LONG=1: everything, without regard to time. */
 bool test_long(void);
+/* Whether a sanitizer watches: everything takes several times as long then. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { TEST_ASAN = 1, TEST_TSAN = 0 };
+#elif defined(__SANITIZE_THREAD__)
+enum { TEST_ASAN = 0, TEST_TSAN = 1 };
+#else
+enum { TEST_ASAN = 0, TEST_TSAN = 0 };
+#endif
+enum { TEST_SANITIZED = TEST_ASAN || TEST_TSAN };
 /* Case i of a list is for this configuration: on host and on a machine's own drivers all are. Elsewhere each n-th
  * is, and each 2 n-th where a device has the kernels made for another, in every configuration others (in the long run PoCL takes all,
  * the others eight times as many): a kernel costs PoCL 0.4 s,
