@@ -138,7 +138,7 @@ START_TEST(programs_fused_and_eager_give_what_the_reference_gives)
 {
     TN_SKIP_IF(strcmp(test_device(), "host") == 0, "needs an OpenCL device");
     used = (usage){.without_f64 = !test_has_f64()};
-    try_programs(1, test_long() ? 120 : is_profile() ? PROGRAMS_OF_A_PROFILE : PROGRAMS, true);
+    try_programs(1, test_long() ? 400 : is_profile() ? PROGRAMS_OF_A_PROFILE : PROGRAMS, true);
 }
 END_TEST
 
