@@ -1,9 +1,10 @@
 # Which suite runs on which device.
 #
-#   tenon_suite(NAME configuration... [ASAN configuration...] [TSAN configuration...] [TIMEOUT seconds] [COST n] [CACHE])
+#   tenon_suite(NAME configuration... [LONG configuration...] [ASAN configuration...] [TSAN configuration...]
+#               [TIMEOUT seconds] [COST n] [CACHE])
 #
 # tests/test_NAME.c is the suite's program. A suite without a row runs in: host pocl, ASAN host.
-# ASAN and TSAN say where it also runs in the build trees with sanitizers. COST: the dearest start first.
+# LONG: with scripts/test --all only. ASAN and TSAN say where it also runs in the build trees with sanitizers. COST: the dearest start first.
 # CACHE: programs are kept in a folder, as users have it; the other suites keep none.
 #
 #   host          plain memory; no OpenCL driver in sight
@@ -66,8 +67,8 @@ tenon_suite(autograd   host pocl rusticl  ASAN host pocl)
 tenon_suite(autograd_costs host pocl rusticl  ASAN host TSAN host)
 tenon_suite(reference  host)
 # not under Oclgrind 21.10, which takes comparisons of single values for vectors' and picks wrong maxima (open)
-tenon_suite(reduce     host pocl pocl-wide rusticl rusticl-deep  ASAN host pocl  TIMEOUT 900)
-tenon_suite(softmax    host pocl pocl-wide rusticl rusticl-deep)
+tenon_suite(reduce     host pocl pocl-wide rusticl  LONG rusticl-deep  ASAN host pocl  TIMEOUT 900)
+tenon_suite(softmax    host pocl pocl-wide rusticl  LONG rusticl-deep)
 tenon_suite(norms      host pocl pocl-wide rusticl  ASAN host)
 tenon_suite(statistics host pocl rusticl  ASAN host)
 tenon_suite(scan       host pocl rusticl  ASAN host)
@@ -76,7 +77,7 @@ tenon_suite(sort       host pocl rusticl  ASAN host  TIMEOUT 900)
 tenon_suite(matmul     host pocl pocl-wide rusticl rusticl-deep  ASAN host pocl  TIMEOUT 900 COST 50)
 tenon_suite(matmul_wide host pocl-wide rusticl oclgrind  ASAN host  TIMEOUT 900)
 tenon_suite(linalg     host pocl rusticl)
-tenon_suite(solve      host pocl rusticl rusticl-deep  ASAN host  TIMEOUT 900)
+tenon_suite(solve      host pocl rusticl  LONG rusticl-deep  ASAN host  TIMEOUT 900)
 tenon_suite(index      host pocl rusticl oclgrind  ASAN host)
 tenon_suite(scatter    host pocl rusticl  ASAN host)
 

@@ -49,16 +49,14 @@ for part in "$source"/tests/*; do
 done
 
 apply elementwise.patch
+apply structured.patch
 "$cmake" -S "$scratch/source" -B "$scratch/build" -G "$generator" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Debug \
     -DCMAKE_C_FLAGS_DEBUG=-O0 -DTENON_WERROR=ON -DTENON_TOOLS=OFF -DTENON_EXAMPLES=OFF -DTENON_BENCH=OFF >"$scratch/log" 2>&1 ||
     fail "the copy cannot be configured: $(grep -A3 'CMake Error' "$scratch/log")"
-build test_sweep test_rows test_gradients
+build test_sweep test_rows test_gradients test_ema
 suites '^(sweep|rows|gradients)\.host$'
 swept=$(grep -o " $row [0-9]*" "$scratch/build/Testing/Temporary/LastTest.log" | head -1)
 [ "${swept##* }" -gt 0 ] || fail "no case of $row in the sweep"
 echo "contributing:$swept cases in the sweep"
-
-apply structured.patch
-build test_ema
 suites '^ema\.(host|pocl)$'
 rm -rf "$scratch"
