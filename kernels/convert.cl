@@ -10,31 +10,26 @@
 /* f16 is loaded and stored as integers and converted here: PoCL 3.1 takes vload_half8 for aligned, and crashes
  * (docs/drivers.md). A value to be stored has been rounded already. */
 #ifdef USES_f16
-#if defined(__F16C__) && W >= 8 /* the processor's own conversion, of 8 */
-#define VALUES8(h) as_float8(__builtin_ia32_vcvtph2ps256(as_short8(h)))
-#define BITS8(v) as_ushort8(__builtin_ia32_vcvtps2ph256(v, 0))
-#if W == 8
-static Tf half_values(VEC(ushort) h)
-{
-    return VALUES8(h);
-}
-static VEC(ushort) half_bits(Tf v)
-{
-    return BITS8(v);
-}
+#if defined(__F16C__) && defined(__FLT16_MAX__) /* the processor's own; the compiler knows what takes a conversion back */
+#if W == 1
+#define AS_F16(to, x) ((to)(x))
+#define F16 _Float16
 #else
+#define AS_F16(to, x) __builtin_convertvector(x, to)
+#define F16 CAT(f16x, W)
+typedef _Float16 F16 __attribute__((ext_vector_type(W)));
+#endif
 static Tf half_values(VEC(ushort) h)
 {
-    return (Tf)(VALUES8(h.lo), VALUES8(h.hi));
+    return AS_F16(Tf, __builtin_astype(h, F16));
 }
 static VEC(ushort) half_bits(Tf v)
 {
-    return (VEC(ushort))(BITS8(v.lo), BITS8(v.hi));
+    return __builtin_astype(AS_F16(F16, v), VEC(ushort));
 }
-#endif
 static Tf round_f16(Tf v)
 {
-    return half_values(half_bits(v));
+    return AS_F16(Tf, AS_F16(F16, v));
 }
 #else
 static Tf half_values(VEC(ushort) bits)
