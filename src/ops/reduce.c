@@ -22,7 +22,7 @@ const tn__reduction tn__reductions[TN__REDUCTIONS] = {
 /* ---- OpenCL ---- */
 
 enum { SEGMENT = 1 << 15, MOST_SEGMENTS = 256, FEW_OUTPUTS = 64, TREE_POINTS = 64, TREE_LOCAL = 128, ITEMS_PER_UNIT = 16 };
-enum { BLOCK = 512, LEAST_BLOCK = 64, FEW_COLUMNS = 16 * BLOCK, SEGMENT_ROWS = 256 }; /* columns, in the deep profile */
+enum { BLOCK = 2048, LEAST_BLOCK = 64, FEW_COLUMNS = 8192, SEGMENT_ROWS = 256 }; /* columns, in the deep profile */
 
 /* How a reduction is laid out; from the plan's extents only. */
 typedef struct layout {
