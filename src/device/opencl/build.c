@@ -116,7 +116,7 @@ static void report(tn__device *device, cl_program program, const char *text, siz
     tn__free(log);
 }
 
-/* The program of these parts, built; NULL and *code, with an error unless quiet. */
+/* The program of these parts, built; NULL, with an error unless quiet. */
 static cl_program attempt(tn__device *device, const char *const *parts, const size_t *lengths, int count, const char *options,
                           const char *name, bool quiet)
 {
