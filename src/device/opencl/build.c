@@ -161,7 +161,8 @@ cl_program tn__cl_build(tn__device *device, const char *text, size_t length, con
         program = attempt(device, &text, &length, 1, state->options, name, false);
         if (program && state->own_header) {
             atomic_fetch_add(&state->undeclared, 1);
-            tn__log(2, "%s: %s needs more than kernels/declarations.cl, and was built with the compiler's header", device->name, name);
+            tn__log(2, "%s: %s needs more than kernels/declarations.cl, and was built with the compiler's header", device->name,
+                    name);
         }
     }
     if (program && tn__log_wanted(3)) {

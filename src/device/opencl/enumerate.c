@@ -164,6 +164,7 @@ static void describe(tn__device *device, tn__device_type type)
     if (info->max_work_group < 1) info->max_work_group = 1;
     state->max_items = first_item_size(state, info->max_work_group);
     state->options = device->correct_divide ? "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" : "-w -cl-std=CL1.2";
+    /* docs/drivers.md, "Compiling" */
     state->own_header = strcmp(info->platform, "Portable Computing Language") == 0 ? "_OPENCL_H_" : NULL;
     state->unfit = why_unfit(state, info);
     classify(device, type);

@@ -26,13 +26,14 @@ typedef struct tn__cl_device {
     cl_context context;
     cl_command_queue queue;
     tn__profile own_profile;
-    size_t max_items;      /* of a work-group's first dimension */
-    const char *unfit;     /* why it cannot be opened at all, found while enumerating; NULL */
+    size_t max_items;  /* of a work-group's first dimension */
+    const char *unfit; /* why it cannot be opened at all, found while enumerating; NULL */
     const char *platform_version;
-    const char *options;   /* of every build */
-    const char *own_header; /* the macro that says that the compiler's header is read: kernels/declarations.cl stands for it; NULL */
+    const char *options; /* of every build */
+    const char
+        *own_header; /* the macro that says that the compiler's header is read: kernels/declarations.cl stands for it; NULL */
     atomic_uint undeclared; /* programs that needed that header all the same */
-    atomic_uint unflushed; /* launches */
+    atomic_uint unflushed;  /* launches */
     _Atomic(const char *) last_kernel;
     tn__mutex programs_lock;
     tn__map *units; /* by hash of the text */
