@@ -150,9 +150,8 @@ void ANY __attribute__((convergent)) barrier(cl_mem_fence_flags);
 int ANY atomic_cmpxchg(volatile __global int *, int, int);
 uint ANY atomic_cmpxchg(volatile __global uint *, uint, uint);
 
-/* X(T, ...) for a type and its vectors, with other types of the same widths behind it */
-#define WIDE(X, T) X(T##2) X(T##4) X(T##8) X(T##16)
-#define EACH(X, T) X(T) WIDE(X, T)
+/* X(T, ...) for a type and its vectors, with another type of the same widths behind it */
+#define EACH(X, T) X(T) X(T##2) X(T##4) X(T##8) X(T##16)
 #define EACH2(X, T, A) X(T, A) X(T##2, A##2) X(T##4, A##4) X(T##8, A##8) X(T##16, A##16)
 
 #define MATH(T)                                                                                                              \
@@ -217,7 +216,6 @@ MOVE(double)
 #undef WORDS
 #undef ANY
 #undef VALUE
-#undef WIDE
 #undef EACH
 #undef EACH2
 #undef MATH

@@ -116,49 +116,49 @@ static void report(tn__device *device, cl_program program, const char *text, siz
     tn__free(log);
 }
 
-/* The program of these parts, built; NULL, with an error unless quiet. */
-static cl_program attempt(tn__device *device, const char *const *parts, const size_t *lengths, int count, const char *options,
-                          const char *name, bool quiet)
+/* The program of these parts, built; NULL with an error, which shows the last part. */
+static cl_program build_parts(tn__device *device, const char *const *parts, const size_t *lengths, int count, const char *options,
+                              const char *name)
 {
     const tn__cl_device *state = device->state;
     cl_int code = CL_SUCCESS;
     cl_program program = state->cl->CreateProgramWithSource(state->context, (cl_uint)count, (const char **)parts, lengths, &code);
     if (code != CL_SUCCESS || !program) {
-        if (!quiet)
-            tn__fail(TN_COMPILE, "%s: clCreateProgramWithSource gives %d (%s) for kernel %s", device->name, (int)code,
-                     tn__cl_error_name(code), name);
+        tn__fail(TN_COMPILE, "%s: clCreateProgramWithSource gives %d (%s) for kernel %s", device->name, (int)code,
+                 tn__cl_error_name(code), name);
         return NULL;
     }
     code = state->cl->BuildProgram(program, 1, &state->id, options, NULL, NULL);
     if (code == CL_SUCCESS) return program;
-    if (!quiet) report(device, program, parts[count - 1], lengths[count - 1], name, code);
+    report(device, program, parts[count - 1], lengths[count - 1], name, code);
     state->cl->ReleaseProgram(program);
     return NULL;
 }
 
-/* With declarations of our own in place of the compiler's header; NULL, without an error, where that is not to be. */
-static cl_program attempt_declared(tn__device *device, const char *text, size_t length, const char *name)
+/* With declarations of our own in place of the compiler's header; NULL with an error. */
+static cl_program build_declared(tn__device *device, const char *text, size_t length, const char *name)
 {
-    tn__cl_device *state = device->state;
-    if (!state->own_header) return NULL;
-    size_t lengths[3] = {0, 0, length};
-    tn__error_attempt();
-    const char *declarations = tn__kernel_source("declarations.cl", &lengths[0]);
-    tn__error_attempt_end();
-    if (!declarations) return NULL;
-    const char *parts[3] = {declarations, "#line 1\n", text};
-    lengths[1] = strlen(parts[1]);
+    static const char own_lines[] = "#line 1\n"; /* the text's */
+    const tn__cl_device *state = device->state;
+    size_t lengths[] = {0, sizeof own_lines - 1, length};
+    const char *const parts[] = {tn__kernel_source("declarations.cl", &lengths[0]), own_lines, text};
+    if (!parts[0]) return NULL;
     char options[256];
     snprintf(options, sizeof options, "%s -D%s", state->options, state->own_header);
-    return attempt(device, parts, lengths, 3, options, name, true);
+    return build_parts(device, parts, lengths, 3, options, name);
 }
 
 cl_program tn__cl_build(tn__device *device, const char *text, size_t length, const char *name)
 {
     tn__cl_device *state = device->state;
-    cl_program program = attempt_declared(device, text, length, name);
+    cl_program program = NULL;
+    if (state->own_header) {
+        tn__error_attempt();
+        program = build_declared(device, text, length, name);
+        tn__error_attempt_end();
+    }
     if (!program) {
-        program = attempt(device, &text, &length, 1, state->options, name, false);
+        program = build_parts(device, &text, &length, 1, state->options, name);
         if (program && state->own_header) {
             atomic_fetch_add(&state->undeclared, 1);
             tn__log(2, "%s: %s needs more than kernels/declarations.cl, and was built with the compiler's header", device->name,

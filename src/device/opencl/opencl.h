@@ -30,8 +30,8 @@ typedef struct tn__cl_device {
     const char *unfit; /* why it cannot be opened at all, found while enumerating; NULL */
     const char *platform_version;
     const char *options; /* of every build */
-    const char
-        *own_header; /* the macro that says that the compiler's header is read: kernels/declarations.cl stands for it; NULL */
+    /* kernels/declarations.cl replaces the compiler's own header where this macro says that it was read already; NULL: nowhere */
+    const char *own_header;
     atomic_uint undeclared; /* programs that needed that header all the same */
     atomic_uint unflushed;  /* launches */
     _Atomic(const char *) last_kernel;
