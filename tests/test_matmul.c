@@ -271,7 +271,7 @@ END_TEST
 
 START_TEST(every_layout_multiplies)
 {
-    TN_SKIP_IF(test_is("pocl-wide") && !test_long(), "rusticl has the wide profile's");
+    TN_SHARED(1, 1);
     static const struct { form a, b; } pairs[] = {
         {PLAIN, TURNED},         {TURNED, PLAIN},     {TURNED, TURNED},         {STEPPED, PLAIN},       {PLAIN, STEPPED},
         {STEPPED, STEPPED},      {FLIPPED, PLAIN},    {PLAIN, FLIPPED},         {FLIPPED, FLIPPED},     {ROW_SPREAD, PLAIN},
@@ -391,8 +391,8 @@ static void check_sizes(int64_t m, int64_t n, int64_t k, int how, int64_t batch,
     check_product(a, b);
 }
 
-/* All triples on host, unless a sanitizer watches, and in the long run; in the quick one every pair of extents with one of the third, of as many extents as the device's speed
- * allows. Operands that are turned have other loads, but the same tiles: fewer pairs. */
+/* All triples on host, unless a sanitizer watches, and in the long run; else every pair of extents with one of the third, of as many
+ * extents as the device's speed allows. Operands that are turned have other loads, but the same tiles: fewer pairs. */
 static void check_edges(int how)
 {
     static const int64_t all[] = {1, 7, 8, 9, 11, 15, 16, 17, 31, 33, 130}, some[] = {1, 8, 9, 16, 17, 33, 130}, four[] = {1, 9, 33, 130};

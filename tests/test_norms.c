@@ -187,7 +187,7 @@ static void compare_gradients(tn_tensor *y, tn_tensor *const *inputs, int count,
 
 START_TEST(gradients_of_norms)
 {
-    TN_SKIP_IF(test_is("pocl-wide") && !test_long(), "rusticl has the wide profile's");
+    TN_SHARED(1, 1);
     tn_tensor *in[3] = {filled(TN_F32, TN_SHAPE(5, 34), 0), filled(TN_F32, TN_SHAPE(34), 50), filled(TN_F32, TN_SHAPE(34), 90)};
     for (int i = 0; i < 3; i++) ck_ok(tn_set_requires_grad(in[i], true));
     compare_gradients(tn_layer_norm(in[0], TN_SHAPE(34), in[1], in[2], 1e-5), in, 3, 3);
@@ -202,7 +202,7 @@ END_TEST
 
 START_TEST(cross_entropy_is_a_launch_forwards_and_one_backwards)
 {
-    TN_SKIP_IF(test_is("pocl-wide") && !test_long(), "rusticl has the wide profile's");
+    TN_SHARED(1, 1);
     tn_tensor *x = filled(TN_F32, TN_SHAPE(5, 34), 0), *weight = tn_abs(filled(TN_F32, TN_SHAPE(34), 3)), *y = NULL;
     tn_tensor *labels = test_values(TN_I64, TN_SHAPE(5), {3, 33, 0, -100, 17});
     const tn_cross_entropy_options dear = {.weight = weight, .smoothing = 0.25};

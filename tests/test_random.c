@@ -130,14 +130,14 @@ static bool is_profile(void)
 
 START_TEST(programs_on_host_give_what_the_reference_gives)
 {
-    TN_SKIP_IF(strcmp(test_device(), "host") != 0, "host runs them");
+    TN_SKIP_IF(!test_is("host"), "host runs them");
     try_programs(1000000, test_long() ? 50000 : 5000, false);
 }
 END_TEST
 
 START_TEST(programs_fused_and_eager_give_what_the_reference_gives)
 {
-    TN_SKIP_IF(strcmp(test_device(), "host") == 0, "needs an OpenCL device");
+    NEEDS_OPENCL();
     used = (usage){.without_f64 = !test_has_f64()};
     try_programs(1, test_long() ? 400 : is_profile() ? PROGRAMS_OF_A_PROFILE : PROGRAMS, true);
 }
@@ -158,7 +158,7 @@ START_TEST(every_row_dtype_and_view_occurred)
     printf("\n  %lld of %lld elements bounded, %lld exact results; %llu programs built, %llu launches\n", (long long)checked,
            (long long)elements, (long long)exact_terms, (unsigned long long)info.programs_built, (unsigned long long)info.launches);
     /* all on host; a device sees few programs, and each row in the sweep */
-    const int allowed = strcmp(test_device(), "host") == 0 ? 0 : TN__ROWS / (test_long() ? 60 : 4);
+    const int allowed = test_is("host") ? 0 : TN__ROWS / (test_long() ? 60 : 4);
     int absent = 0;
     for (int r = 0; r < TN__ROWS; r++) {
         absent += used.rows[r] == 0;

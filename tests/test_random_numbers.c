@@ -364,7 +364,7 @@ static int role_print_hash(void)
 
 START_TEST(C50_neither_groups_nor_cores_nor_profile_change_anything)
 {
-    TN_SKIP_IF(test_is("pocl-wide") && !test_long(), "its children run in both profiles");
+    TN_SHARED(1, 1);
     static const char *const one_item[] = {"POCL_MAX_WORK_GROUP_SIZE=1", NULL}, *const few_items[] = {"POCL_MAX_WORK_GROUP_SIZE=17",
                                                                                                       NULL};
     static const char *const one_core[] = {"POCL_MAX_PTHREAD_COUNT=1", NULL}, *const wide[] = {"TENON_PROFILE=wide", NULL};

@@ -50,8 +50,7 @@ enum { TEST_ASAN = 0, TEST_TSAN = 0 };
 enum { TEST_SANITIZED = TEST_ASAN || TEST_TSAN };
 /* Case i of a list is for this configuration: on host and on a machine's own drivers all are. Elsewhere each n-th
  * is, and each 2 n-th where a device has the kernels made for another, in every configuration others (in the long run PoCL takes all,
- * the others eight times as many): a kernel costs PoCL 0.4 s,
- * whatever is in it. */
+ * the others eight times as many): a kernel costs PoCL 0.1 s. With n = 1 only devices with the kernels made for another share. */
 bool test_takes(int i, int n);
 /* TENON_TEST_SEED, else the one given. */
 uint64_t test_seed(uint64_t otherwise);
