@@ -246,7 +246,7 @@ TN_API tn_tensor *tn_prelu(tn_tensor *x, tn_tensor *weight) TN_MUST_USE;
 TN_API tn_tensor *tn_elu(tn_tensor *x, double alpha) TN_MUST_USE;
 /** elu with the constants of self-normalizing networks. */
 TN_API tn_tensor *tn_selu(tn_tensor *x) TN_MUST_USE;
-/** x above 0, else alpha (exp(x / alpha) - 1). */
+/** x from 0 on, also with an alpha of 0, else alpha (exp(x / alpha) - 1). */
 TN_API tn_tensor *tn_celu(tn_tensor *x, double alpha) TN_MUST_USE;
 /** gelu by its approximation x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
 TN_API tn_tensor *tn_gelu_tanh(tn_tensor *x) TN_MUST_USE;

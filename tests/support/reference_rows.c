@@ -138,7 +138,7 @@ static long double hard(long double x) /* min(max(x + 3, 0), 6) / 6 */
 static long double celu(long double x, long double alpha)
 {
     const long double y = x / alpha;
-    return x > 0 || fabsl(y) < 1e-17L ? x : alpha * expm1l(y);
+    return x >= 0 || fabsl(y) < 1e-17L ? x : alpha * expm1l(y);
 }
 
 static long double exponent_of_gelu(long double x)
