@@ -107,7 +107,9 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
     const bool outer = role == TN__OUTER, end = section == TN__SECTION_END;
     const char *mine = outer ? "o" : "m", *below = "o";
     tn__text_add(&g->macros, "#define %s_%s(%s)", prefix, name, argument);
-    put_coordinates(g, role, prefix, argument);
+    char point[8]; /* what the kernel gives for it may be a sum */
+    snprintf(point, sizeof point, "(%s)", argument);
+    put_coordinates(g, role, prefix, point);
     for (int i = 0; i < p->inputs_count; i++) {
         if (p->inputs[i].section != section) continue;
         const tn__window *w = &p->inputs[i].window;
