@@ -224,8 +224,8 @@ static Tf erf_f(Tf a)
 }
 #endif
 #ifdef USES_ERFC_f
-/* (1 + 2 a) exp(a^2) erfc(a) after M. M. Shepherd and J. G. Laframboise (1981). exp(-a^2) is that of a cut to 8 bits behind the point,
- * whose square is exact, and of the rest. */
+/* (1 + 2 a) exp(a^2) erfc(a) after M. M. Shepherd and J. G. Laframboise (1981). exp(-a^2) is that of -(square + rest), the square of a
+ * cut to 8 bits behind the point, which is exact, as is taking n ln 2 from it; by S. Moshier's polynomial (Cephes). */
 static Tf erfc_f(Tf x)
 {
     const Tf a = fabs(x), q = (a - (Tf)(2.0f)) / (a + (Tf)(2.0f));
@@ -238,8 +238,18 @@ static Tf erfc_f(Tf x)
     y = TERM(y, q, -1.66031361e-1f);
     y = TERM(y, q, -9.27639827e-2f);
     y = TERM(y, q, 2.76978403e-1f);
-    const Tf cut = floor(a * (Tf)(256.0f)) * (Tf)(0.00390625f);
-    y = (y + (Tf)(1.0f)) / (a * (Tf)(2.0f) + (Tf)(1.0f)) * (exp(-(cut * cut)) * exp((cut - a) * (cut + a)));
+    const Tf near = SEL_f(a > (Tf)(10.1f), 0.0f, a), cut = TO(float, TO(int, near * (Tf)(256.0f))) * (Tf)(0.00390625f),
+             square = cut * cut;
+    const Ti n = TO(int, TERM(square, (Tf)(-1.44269504f), -0.5f)), half_n = n >> (Ti)(1);
+    const Tf powers = TO(float, n), rest = TERM(powers, (Tf)(2.12194440e-4f), (cut - near) * (cut + near));
+    const Tf r = TERM(powers, (Tf)(-0.693359375f), -square) + rest;
+    Tf e = TERM(r, (Tf)(1.9875691500e-4f), 1.3981999507e-3f);
+    e = TERM(e, r, 8.3334519073e-3f);
+    e = TERM(e, r, 4.1665795894e-2f);
+    e = TERM(e, r, 1.6666665459e-1f);
+    e = TERM(e, r, 5.0000001201e-1f);
+    e = (TERM(e, r * r, r) + (Tf)(1.0f)) * AS(float, (half_n + (Ti)(127)) << (Ti)(23));
+    y = (y + (Tf)(1.0f)) / (a * (Tf)(2.0f) + (Tf)(1.0f)) * e * AS(float, (n - half_n + (Ti)(127)) << (Ti)(23));
     y = SEL_f(a > (Tf)(10.1f), 0.0f, y);
     return SEL_f(x < (Tf)(0.0f), (Tf)(2.0f) - y, y);
 }
