@@ -35,6 +35,9 @@
 #ifndef SWEEP
 #define SWEEP 0         /* most columns of an item, a multiple of W: needs M 1 and B_UNIT, no packing */
 #endif
+#ifndef ROLLED
+#define ROLLED 0        /* what becomes of an element stands there once, in a loop over the tile, for registers of its own */
+#endif
 #ifndef PACK
 #define PACK 0          /* build matmul_pack instead of matmul */
 #endif
@@ -275,11 +278,22 @@ __kernel ATTR void matmul(PARAMS const int M, const int N, const int K, const ID
                     acc[i][j] = MAD(x, y[j], acc[i][j]);
             }
         }
+#if ROLLED
+        TW done[MR * NV];
+#pragma unroll
+        for (int i = 0; i < MR; i++)
+#pragma unroll
+            for (int j = 0; j < NV; j++)
+                done[i * NV + j] = acc[i][j];
+        for (int e = 0; e < MR * NV; e++)
+            STOREW(z, m0 + e / NV, n0 + e % NV * W, done[e]);
+#else
 #pragma unroll
         for (int i = 0; i < MR; i++)
 #pragma unroll
             for (int j = 0; j < NV; j++)
                 STOREW(z, m0 + i, n0 + j * W, acc[i][j]);
+#endif
     }
 }
 #endif
