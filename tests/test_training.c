@@ -114,7 +114,7 @@ END_TEST
 
 START_TEST(many_steps_leave_nothing)
 {
-    const int steps = test_is("rusticl") ? (test_long() ? 1000 : 100) : test_long() ? 10000 : test_is("pocl") ? 2000 : 100;
+    const int steps = test_is("rusticl") ? (test_long() ? 500 : 100) : test_long() ? 10000 : test_is("pocl") ? 2000 : 100;
     training t = begin(test_device());
     double loss = NAN, last = NAN;
     for (int i = 0; i < 60; i++) loss = step(&t, i);

@@ -37,7 +37,7 @@ const char *test_config(void);
 bool test_is(const char *config_or_device);
 /* The device under test computes in f64. */
 bool test_has_f64(void);
-/* TENON_TEST_LONG=1: everything, without regard to time. */
+/* TENON_TEST_LONG=1: everything, without regard to time; not under a sanitizer. */
 bool test_long(void);
 /* Whether a sanitizer watches: everything takes several times as long then. */
 #if defined(__SANITIZE_ADDRESS__)
