@@ -1,6 +1,5 @@
 #include "graph/forms.h"
 #include "base/alloc.h"
-#include "graph/graph.h"
 #include <string.h>
 
 enum { MOST_AT_ONCE = 64 };
@@ -8,18 +7,17 @@ enum { MOST_AT_ONCE = 64 };
 struct tn__form {
     tn__form *next; /* of the value */
     tn__buffer *bytes;
-    uint64_t run; /* the first that asked for it */
     size_t length;
     char key[];
 };
 
 static tn__mutex forms_lock = TN__MUTEX_INIT; /* nothing else is locked under it */
 
-static tn__form *add_form(tn__value *value, const tn__text *key, uint64_t run)
+static tn__form *add_form(tn__value *value, const tn__text *key)
 {
     tn__form *form = tn__alloc_quiet(sizeof *form + key->length);
     if (!form) return NULL;
-    *form = (tn__form){.next = value->derived, .run = run, .length = key->length};
+    *form = (tn__form){.next = value->derived, .length = key->length};
     memcpy(form->key, key->data, key->length);
     value->derived = form;
     return form;
@@ -31,9 +29,7 @@ tn__form *tn__form_ask(tn__value *value, const tn__text *key)
     tn__lock(&forms_lock);
     tn__form *form = value->derived;
     while (form && (form->length != key->length || memcmp(form->key, key->data, key->length) != 0)) form = form->next;
-    const uint64_t run = ((const tn__graph *)value->device->graph)->runs;
-    if (!form) (void)add_form(value, key, run);
-    if (form && form->run == run) form = NULL;
+    if (!form) (void)add_form(value, key);
     tn__unlock(&forms_lock);
     return form;
 }

@@ -8,7 +8,7 @@
 
 typedef struct tn__form tn__form;
 
-/* The form of value's bytes that the key names, from the second run on that asks for it: what is used once does not pay
+/* The form of value's bytes that the key names, from the second time on that it is asked for: what is used once does not pay
  * for it. NULL before, for a pending value, for the user's memory, and without memory. Lives as long as the value. */
 tn__form *tn__form_ask(tn__value *value, const tn__text *key);
 /* Its bytes, retained; NULL: still to be made. */

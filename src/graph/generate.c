@@ -131,8 +131,7 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
     for (int i = 0; end && i < p->outputs_count; i++) {
         const tn__window *w = &p->outputs[i].window;
         if (outer)
-            tn__text_add(&g->macros, " \\\n    const IDX oq%d = e%d", i,
-                         begin_at(p, &p->places.output[i], p->outputs[i].base + w->offset));
+            tn__text_add(&g->macros, " \\\n    const IDX oq%d = e%d", i, begin_at(p, &p->places.output[i], p->outputs[i].base + w->offset));
         else
             tn__text_add(&g->macros, " \\\n    const IDX %sq%d = %sq%d", mine, i, below, i);
         put_place(g, role, prefix, w);

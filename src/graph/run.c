@@ -405,7 +405,6 @@ static tn_status find_plans(run *r)
 static tn_status execute(run *r)
 {
     tn_status status = tn__pending_collect(&r->of);
-    if (status == TN_OK) ((tn__graph *)r->of.device->graph)->runs++;
     if (status == TN_OK) status = find_plans(r);
     if (status == TN_OK) status = launch_all(r);
     if (r->schedule)
