@@ -49,7 +49,6 @@ tenon_suite(writes     host pocl rusticl oclgrind  ASAN host pocl)
 
 # the graph and the fuser
 tenon_suite(graph      host pocl rusticl  ASAN host pocl)
-tenon_suite(schedule   pocl pocl-wide rusticl  ASAN pocl)
 tenon_suite(fuse       pocl pocl-wide rusticl rusticl-deep oclgrind  TIMEOUT 900 COST 40)
 tenon_suite(driver_calls  pocl rusticl  CACHE)
 tenon_suite(launches   pocl rusticl  TIMEOUT 900)

@@ -28,7 +28,6 @@ struct tn__value {
     int result;
     int readers;      /* pending nodes that read it */
     int runs;         /* times a run computed it without storing it */
-    int slot;         /* among the values that the last run was given, if it is found there */
     bool assigned;    /* a parameter's or moment's new value: stored by the first run that computes it */
     tn_status failed; /* it can never be computed: the device was lost; see the device */
     void *derived;    /* other forms of the same bytes (packed weights), owned by the graph layer */

@@ -23,7 +23,6 @@ struct tn__buffer {
     uint64_t bytes;    /* asked for */
     uint64_t capacity; /* size class */
     void *memory;      /* host: the address; OpenCL: cl_mem */
-    int slot;          /* of a value that lies in it (tn__value), to be checked likewise */
     bool wrapped;      /* the user's memory: never pooled, dropped with the last reference */
     void (*dropped)(void *memory, void *user); /* of wrapped memory; may be NULL */
     void *user;

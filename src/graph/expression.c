@@ -113,11 +113,10 @@ static int add_step(builder *b, tn__step step)
 }
 
 /* A number is an argument of its own, also where another happens to be equal: the program does not depend on values. */
-static int number_step(builder *b, tn__number n, tn_dtype dtype, tn__origin origin)
+static int number_step(builder *b, tn__number n, tn_dtype dtype)
 {
     tn__plan *p = b->plan;
     if (p->numbers_count == TN__PLAN_INPUTS) return TOO_MANY;
-    p->origins[p->numbers_count] = origin;
     p->numbers[p->numbers_count++] = n;
     return add_step(b, (tn__step){.kind = TN__NUMBER, .a = {p->numbers_count - 1}, .dtype = dtype});
 }
@@ -173,7 +172,7 @@ static int build(builder *b, tn__value *value, const tn__window *w);
 static int build_operand(builder *b, const tn__node *node, const mapping *m, int i)
 {
     const tn__operand *in = &node->in[i];
-    if (!in->value) return number_step(b, in->number, tn__compute_dtype[in->number.compute], (tn__origin){node, 0, i});
+    if (!in->value) return number_step(b, in->number, tn__compute_dtype[in->number.compute]);
     tn__window inner;
     push_window(b->plan, node, m, in, &inner);
     return build(b, in->value, &inner);
@@ -193,19 +192,11 @@ static int build_lookup(builder *b, const tn__node *node, const mapping *m, tn__
         b->plan->inputs[step.a[1]].reach = (lookup->step < 0 ? -lookup->step : lookup->step) * (lookup->count + lookup->count / 2);
     }
     for (int i = 0; i < (folds ? 2 : 3); i++)
-        if ((step.a[i + 2] = number_step(b, (tn__number){.compute = TN__CL, .l = numbers[i]}, TN_I64, (tn__origin){NULL})) < 0)
-            return step.a[i + 2];
+        if ((step.a[i + 2] = number_step(b, (tn__number){.compute = TN__CL, .l = numbers[i]}, TN_I64)) < 0) return step.a[i + 2];
     if (folds && (step.a[4] = build_operand(b, node, m, 2)) < 0) return step.a[4];
     step.kind = TN__LOOKUP;
     b->plan->looks = b->plan->reports = true;
     return add_step(b, step);
-}
-
-tn__number tn__draw_number(const tn__node *node, int k)
-{
-    const uint64_t seed = node->a.random.seed[0] | (uint64_t)node->a.random.seed[1] << 32;
-    const uint64_t numbers[] = {seed, node->a.random.position, (uint64_t)node->a.random.low, node->a.random.span};
-    return (tn__number){.compute = TN__CM, .m = numbers[k]};
 }
 
 static int build_node(builder *b, tn__value *value, const mapping *m, const tn__window *w)
@@ -216,9 +207,11 @@ static int build_node(builder *b, tn__value *value, const mapping *m, const tn__
     if (node->op == &tn__op_lookup) return build_lookup(b, node, m, step);
     if (node->inputs == 0) { /* a random generator: its element's number is the window itself */
         step.kind = TN__DRAW;
+        const uint64_t seed = node->a.random.seed[0] | (uint64_t)node->a.random.seed[1] << 32;
+        const uint64_t numbers[4] = {seed, node->a.random.position, (uint64_t)node->a.random.low, node->a.random.span};
         if ((step.a[0] = add_input(b, NULL, TN_I64, w)) < 0) return step.a[0];
         for (int i = 0; i < 4; i++)
-            if ((step.a[i + 1] = number_step(b, tn__draw_number(node, i), TN_U64, (tn__origin){node, 0, ~i})) < 0)
+            if ((step.a[i + 1] = number_step(b, (tn__number){.compute = TN__CM, .m = numbers[i]}, TN_U64)) < 0)
                 return step.a[i + 1];
         return add_step(b, step);
     }
@@ -349,7 +342,7 @@ static void collapse(tn__plan *p)
 static void clear_steps(tn__plan *p)
 {
     for (int i = 0; i < p->outputs_count; i++) {
-        if (p->outputs[i].value) tn__value_release(p->outputs[i].value);
+        tn__value_release(p->outputs[i].value);
         tn__buffer_release(p->outputs[i].bytes);
     }
     p->steps_count = p->inputs_count = p->numbers_count = p->outputs_count = 0;
@@ -389,18 +382,6 @@ void tn__plan_free(tn__plan *p)
     tn__free(p);
 }
 
-void tn__plans_free(tn__plan *first)
-{
-    while (first) {
-        tn__plan *next = first->next;
-        for (tn__plan *p = first, *segment; p; p = segment) {
-            segment = p->next_segment;
-            tn__plan_free(p);
-        }
-        first = next;
-    }
-}
-
 /* The domain of a node: its kept axes as group 0, the others as group 1; structured operations refine it. */
 static void take_domain(tn__plan *p, const tn__node *node, const tn__window *place)
 {
@@ -425,8 +406,7 @@ static int build_all(builder *b, tn__value *const *values, int count)
     for (int i = 0; p->anchor && i < p->anchor->inputs; i++) {
         const tn__operand *in = &p->anchor->in[i];
         b->section = i;
-        p->sources[i] = in->value ? build(b, in->value, &p->operand[i])
-                                  : number_step(b, in->number, in->dtype, (tn__origin){p->anchor, 0, i});
+        p->sources[i] = in->value ? build(b, in->value, &p->operand[i]) : number_step(b, in->number, in->dtype);
         if (p->sources[i] < 0) return p->sources[i];
     }
     b->section = TN__SECTION_END;

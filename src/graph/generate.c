@@ -115,7 +115,7 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
         const tn__window *w = &p->inputs[i].window;
         if (outer)
             tn__text_add(&g->macros, " \\\n    const IDX op%d = e%d", i,
-                         begin_at(p, &p->places.input[i], p->inputs[i].value ? p->inputs[i].value->base + w->offset : w->offset));
+                         begin_at(p, &p->input_place[i], p->inputs[i].value ? p->inputs[i].value->base + w->offset : w->offset));
         else
             tn__text_add(&g->macros, " \\\n    const IDX %sp%d = %sp%d", mine, i, below, i);
         put_place(g, role, prefix, w);
@@ -131,7 +131,7 @@ static void put_level(tn__generator *g, int section, tn__role role, const char *
     for (int i = 0; end && i < p->outputs_count; i++) {
         const tn__window *w = &p->outputs[i].window;
         if (outer)
-            tn__text_add(&g->macros, " \\\n    const IDX oq%d = e%d", i, begin_at(p, &p->places.output[i], p->outputs[i].base + w->offset));
+            tn__text_add(&g->macros, " \\\n    const IDX oq%d = e%d", i, begin_at(p, &p->output_place[i], p->outputs[i].base + w->offset));
         else
             tn__text_add(&g->macros, " \\\n    const IDX %sq%d = %sq%d", mine, i, below, i);
         put_place(g, role, prefix, w);

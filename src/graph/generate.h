@@ -81,8 +81,7 @@ bool tn__is_turned(const tn__window *w, int axis, int inner);
 void tn__note_dtype(tn__generator *g, tn_dtype dtype);
 /* An element's place in input or output: name of a parameter that holds v. */
 int tn__parameter(tn__plan *plan, int64_t v);
-/* The furthest place that a window from base on reaches, the plan's inputs and outputs do, and 32-bit indices do. */
-int64_t tn__furthest(const tn__plan *plan, const tn__window *window, int64_t base);
+/* The furthest place that the plan's inputs and outputs reach, and how far 32-bit indices do. */
 int64_t tn__plan_reach(const tn__plan *plan);
 enum { TN__LARGEST_INDEX = INT32_MAX - (1 << 20) };
 /* Makes the plan's unit: the texts around a kernel file, and its kernel, plan->unit.kernel[0] when it is launched. Frees the generator's

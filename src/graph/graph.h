@@ -11,9 +11,6 @@ typedef struct tn__graph {
     uint64_t bytes;   /* that pending nodes keep from being freed, at most */
     tn__map *kernels; /* by what their plans generated */
     tn__map *recipes; /* by the structure of plans (recipe.h); under the run lock */
-    tn__map *schedules; /* by the structure of what a run makes (schedule.h), likewise, */
-    int scheduled;      /* the plans of all of them, */
-    uint64_t repeats;   /* and the runs that they served */
     uint64_t walk;    /* stamp of the last walk over nodes */
 } tn__graph;
 

@@ -110,7 +110,6 @@ struct tn__node {
     /* graph bookkeeping, under the device's graph lock */
     tn__node *older, *newer;   /* pending nodes of the device */
     uint64_t visit;            /* of the last walk that saw it */
-    int place;                 /* among the nodes of the last run that reached it */
     int uses;                  /* in this walk: nodes of the run that read a result */
     struct tn__node *home;     /* in this walk: the node whose kernel it goes into … */
     bool shared;               /* … or several */

@@ -33,7 +33,6 @@ typedef struct tn__step {
     const tn__row *row;
     const tn__node *node; /* DRAW: the generator; LOOKUP: what is looked up */
     tn__value *value;     /* what this step computes (memo), with its window */
-    int name;             /* of value, in a schedule */
     tn__window window;
 } tn__step;
 
@@ -42,18 +41,16 @@ typedef enum tn__class { TN__CONTIGUOUS, TN__SPLAT, TN__STRIDED } tn__class;
 
 typedef struct tn__plan_input {
     tn__value *value; /* NULL: only an index (a random generator's) */
-    int name;         /* of value, in a schedule */
     tn_dtype dtype;
-    int pointer;   /* which of the kernel's input pointers */
+    int pointer; /* which of the kernel's input pointers */
     int64_t reach; /* of a table: elements beyond the window */
-    bool table;    /* of a LOOKUP: not loaded at its place, but from there on */
+    bool table;  /* of a LOOKUP: not loaded at its place, but from there on */
     int section;
     tn__window window;
 } tn__plan_input;
 
 typedef struct tn__plan_output {
     tn__value *value; /* retained */
-    int name;         /* of value, in a schedule */
     int step;
     tn_dtype dtype;
     int pointer;
@@ -62,26 +59,14 @@ typedef struct tn__plan_output {
     int64_t base;      /* element of bytes where the value begins */
 } tn__plan_output;
 
-/* Whence a number is: operand `operand` of a node, which has this place in its run; below 0 a generator's draw number ~operand.
- * node NULL: it belongs to the structure. */
-typedef struct tn__origin {
-    const tn__node *node;
-    int place, operand;
-} tn__origin;
-
-/* For each input and output 1 + the parameter that says where it begins; 0: none. */
-typedef struct tn__places {
-    int16_t input[TN__PLAN_INPUTS], output[TN__PLAN_OUTPUTS];
-} tn__places;
-
 enum { TN__UNIT_KERNELS = 4 };
 
 /* What is generated of one program, and which of its kernels will be launched. */
 typedef struct tn__unit {
     const char *file, *names[TN__UNIT_KERNELS];
     int count;
-    tn__text head, text;                  /* before and behind the macro files */
-    bool draws, reports, looks;           /* random numbers; the device's error word; lookups */
+    tn__text head, text;          /* before and behind the macro files */
+    bool draws, reports, looks;   /* random numbers; the device's error word; lookups */
     tn__kernel *kernel[TN__UNIT_KERNELS]; /* made by tn__plans_build */
 } tn__unit;
 
@@ -90,7 +75,6 @@ typedef struct tn__stage {
     tn__unit unit;
     int64_t *parameters;
     int parameters_count;
-    tn__places places;
     tn__buffer *meta;
 } tn__stage;
 
@@ -115,7 +99,7 @@ struct tn__plan {
     int outputs_count;
     tn__buffer *written; /* a partial write: the target's bytes that outputs[0] goes to */
     /* generated */
-    int width;        /* lanes */
+    int width; /* lanes */
     int inner, tiled; /* of elementwise plans: the axis along which they run, and the one that tiles turn; -1: none */
     bool deep;
     bool wide_index;     /* 64-bit */
@@ -125,10 +109,10 @@ struct tn__plan {
     int parameters_count, parameters_capacity;
     bool parameters_lost;      /* there was no memory for them */
     bool parameters_in_buffer; /* too many for arguments */
-    tn__places places;
-    bool exact_places;        /* some place is not in one parameter alone */
-    const tn__recipe *recipe; /* how it was made, when not by generating (recipe.h) */
-    tn__text structure;       /* else what a recipe of it is found by */
+    int16_t input_place[TN__PLAN_INPUTS], output_place[TN__PLAN_OUTPUTS]; /* 1 + the parameter that says where it begins; 0: none */
+    bool exact_places;         /* some place is not in one parameter alone */
+    const tn__recipe *recipe;  /* how it was made, when not by generating (recipe.h) */
+    tn__text structure;        /* else what a recipe of it is found by */
     tn__unit unit;
     int local;        /* items of a work-group the program was made for */
     uint64_t global;  /* items of the launch, where generate chose them */
@@ -137,19 +121,14 @@ struct tn__plan {
     tn__buffer *scratch[2]; /* of the structured operation, allocated by its generate */
     tn__form *form;         /* what scratch[1] holds, or will after the launch, for the next ones too; NULL: for this one only */
     bool form_ready;
-    /* in a schedule: the anchor's place in the run, bytes of scratch, whether there was a form */
-    int anchor_place;
-    uint64_t scratch_bytes[2];
-    bool formed;
     struct tn__pointers *pointers; /* with segments: what the inputs of all point to (segments.c) */
-    tn__plan *next_segment;        /* the same expression over other values, in the same launch (segments.c) */
-    tn__plan *next;                /* in launch order */
+    tn__plan *next_segment; /* the same expression over other values, in the same launch (segments.c) */
+    tn__plan *next;         /* in launch order */
     tn__plan_input *inputs;
     int inputs_capacity;
     /* not zeroed: filled in as far as they are counted */
     tn__plan_output outputs[TN__PLAN_OUTPUTS];
     tn__number numbers[TN__PLAN_INPUTS];
-    tn__origin origins[TN__PLAN_INPUTS]; /* of numbers */
 };
 
 /* ---- building (expression.c) ---- */
@@ -173,10 +152,6 @@ typedef struct tn__request {
 /* A plan for it, with what it fuses. NULL with an error. Under the graph lock. */
 tn__plan *tn__plan_new(const tn__request *request);
 void tn__plan_free(tn__plan *plan);
-/* A list of them, with their segments. */
-void tn__plans_free(tn__plan *first);
-/* The k-th number of a random generator's draws: seed, position, low, span. */
-tn__number tn__draw_number(const tn__node *node, int k);
 void tn__unit_free(tn__unit *unit);
 void tn__stage_free(tn__stage *stage);
 

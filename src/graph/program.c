@@ -23,7 +23,7 @@ int tn__plan_lanes(const tn__plan *p, const tn__role *role)
     for (int s = 0; s < p->steps_count; s++) {
         const tn__step *step = &p->steps[s];
         if (step->kind == TN__LOOKUP && step->node->a.lookup.form == TN__FOLD) return 1; /* a loop for each element */
-        if (step->kind == TN__NUMBER) continue;                                          /* the same in all lanes */
+        if (step->kind == TN__NUMBER) continue; /* the same in all lanes */
         wide_values = wide_values || step->kind == TN__DRAW || is_wide(step->dtype) ||
                       (step->kind == TN__APPLY && is_wide(step->from));
     }
@@ -56,7 +56,7 @@ int tn__fixed_width(const tn__plan *p, const tn__role *role, tn_dtype dtype)
     return p->deep && tn__role_extent(p, role, TN__INNER) >= width ? width : 1;
 }
 
-int64_t tn__furthest(const tn__plan *p, const tn__window *w, int64_t base)
+static int64_t furthest(const tn__plan *p, const tn__window *w, int64_t base)
 {
     int64_t reach = base + w->offset;
     for (int k = 0; k < p->rank; k++) reach += (w->stride[k] < 0 ? -w->stride[k] : w->stride[k]) * (p->dim[k] - 1);
@@ -67,12 +67,11 @@ int64_t tn__plan_reach(const tn__plan *p)
 {
     int64_t most = 0;
     for (int i = 0; i < p->inputs_count; i++) {
-        const int64_t f = tn__furthest(p, &p->inputs[i].window, p->inputs[i].value ? p->inputs[i].value->base : 0) +
-                          p->inputs[i].reach;
+        const int64_t f = furthest(p, &p->inputs[i].window, p->inputs[i].value ? p->inputs[i].value->base : 0) + p->inputs[i].reach;
         if (f > most) most = f;
     }
     for (int o = 0; o < p->outputs_count; o++) {
-        const int64_t f = tn__furthest(p, &p->outputs[o].window, p->outputs[o].base);
+        const int64_t f = furthest(p, &p->outputs[o].window, p->outputs[o].base);
         if (f > most) most = f;
     }
     return most;
@@ -89,7 +88,8 @@ void tn__generator_start(tn__generator *g, tn__plan *p, const tn__role *role, in
     p->width = width;
     p->parameters_count = 0;
     p->parameters_lost = false;
-    memset(&p->places, 0, sizeof p->places);
+    memset(p->input_place, 0, sizeof p->input_place);
+    memset(p->output_place, 0, sizeof p->output_place);
     int64_t points = 1;
     for (int k = 0; k < p->rank; k++) points *= p->dim[k];
     if (points > most) most = points;
@@ -240,7 +240,7 @@ void tn__plan_save_stage(tn__plan *p, int i)
 {
     tn__stage *stage = &p->stages[i];
     tn__stage_free(stage);
-    *stage = (tn__stage){p->unit, p->parameters, p->parameters_count, p->places, p->meta};
+    *stage = (tn__stage){p->unit, p->parameters, p->parameters_count, p->meta};
     p->unit = (tn__unit){0};
     p->parameters = NULL;
     p->parameters_count = p->parameters_capacity = 0;

@@ -16,7 +16,8 @@ struct tn__recipe {
     bool wide_index, reports;
     int64_t *places; /* where inputs and outputs began: of all segments, in their order */
     int places_count;
-    bool exact;          /* no other places will do */
+    bool exact; /* no other places will do; else these parameters hold them: */
+    int *place_parameter;
     uint64_t scratch[2]; /* bytes */
     tn__recipe *older;   /* for other places */
 };
@@ -109,26 +110,6 @@ static void list_places(const tn__plan *head, int64_t *places)
     }
 }
 
-bool tn__plan_is_exact(const tn__plan *p)
-{
-    return p->exact_places || p->next_segment || p->meta || p->stages[0].meta || p->stages[1].meta;
-}
-
-static void put_places(const tn__plan *p, const tn__places *at, int64_t *parameters)
-{
-    for (int i = 0; i < p->inputs_count; i++)
-        if (at->input[i] > 0)
-            parameters[at->input[i] - 1] = p->inputs[i].window.offset + (p->inputs[i].value ? p->inputs[i].value->base : 0);
-    for (int o = 0; o < p->outputs_count; o++)
-        if (at->output[o] > 0) parameters[at->output[o] - 1] = p->outputs[o].window.offset + p->outputs[o].base;
-}
-
-void tn__plan_place(tn__plan *p)
-{
-    put_places(p, &p->places, p->parameters);
-    for (int i = 0; i < 2; i++) put_places(p, &p->stages[i].places, p->stages[i].parameters);
-}
-
 /* ---- keeping ---- */
 
 static void free_one(tn__recipe *r)
@@ -136,6 +117,7 @@ static void free_one(tn__recipe *r)
     tn__stage_free(&r->own);
     for (int i = 0; i < 2; i++) tn__stage_free(&r->stage[i]);
     tn__free(r->places);
+    tn__free(r->place_parameter);
     tn__free(r);
 }
 
@@ -169,8 +151,7 @@ static bool copy_stage(tn__stage *to, const tn__stage *from, void *(*alloc)(size
     int64_t *parameters = alloc((size_t)(from->parameters_count + 1) * sizeof *parameters);
     if (!parameters) return false;
     if (from->parameters_count > 0) memcpy(parameters, from->parameters, (size_t)from->parameters_count * sizeof *parameters);
-    *to = (tn__stage){unit_of(&from->unit), parameters, from->parameters_count, from->places,
-                      from->meta ? tn__buffer_retain(from->meta) : NULL};
+    *to = (tn__stage){unit_of(&from->unit), parameters, from->parameters_count, from->meta ? tn__buffer_retain(from->meta) : NULL};
     return true;
 }
 
@@ -187,18 +168,22 @@ static tn__recipe *recipe_of(const tn__plan *p)
                       .wide_index = p->wide_index,
                       .reports = p->reports,
                       .places_count = n,
-                      .exact = tn__plan_is_exact(p)};
-    const tn__stage own = {unit_of(&p->unit), p->parameters, p->parameters_count, p->places, p->meta};
+                      .exact = p->exact_places || p->next_segment || p->meta};
+    const tn__stage own = {unit_of(&p->unit), p->parameters, p->parameters_count, p->meta};
     r->places = tn__alloc_quiet((size_t)(n + 1) * sizeof *r->places);
-    bool whole = r->places && copy_stage(&r->own, &own, tn__alloc_quiet);
+    r->place_parameter = tn__alloc_quiet((size_t)(n + 1) * sizeof *r->place_parameter);
+    bool whole = r->places && r->place_parameter && copy_stage(&r->own, &own, tn__alloc_quiet);
     for (int i = 0; i < 2 && whole; i++) {
         r->scratch[i] = p->scratch[i] ? p->scratch[i]->bytes : 0;
+        r->exact = r->exact || p->stages[i].unit.count > 0;
         whole = copy_stage(&r->stage[i], &p->stages[i], tn__alloc_quiet);
     }
     if (whole) {
         list_places(p, r->places);
-        return r;
+        for (int i = 0; i < p->inputs_count && !r->exact; i++) r->place_parameter[i] = p->input_place[i];
+        for (int o = 0; o < p->outputs_count && !r->exact; o++) r->place_parameter[p->inputs_count + o] = p->output_place[o];
     }
+    if (whole) return r;
     free_one(r);
     return NULL;
 }
@@ -235,7 +220,7 @@ static tn_status take_scratch(tn__plan *p, const tn__recipe *r)
 }
 
 /* Fills in what generating would have. */
-static tn_status use(const tn__recipe *r, tn__plan *p)
+static tn_status use(const tn__recipe *r, const int64_t *places, tn__plan *p)
 {
     tn__stage own = {0};
     bool whole = copy_stage(&own, &r->own, tn__alloc);
@@ -243,11 +228,10 @@ static tn_status use(const tn__recipe *r, tn__plan *p)
     p->unit = own.unit;
     p->parameters = own.parameters;
     p->parameters_count = p->parameters_capacity = own.parameters_count;
-    p->places = own.places;
     p->meta = own.meta;
     if (!whole) return TN_MEMORY;
-    p->exact_places = r->exact;
-    if (!r->exact) tn__plan_place(p);
+    for (int i = 0; i < r->places_count && !r->exact; i++)
+        if (r->place_parameter[i] > 0) p->parameters[r->place_parameter[i] - 1] = places[i];
     p->width = r->width;
     p->inner = r->inner;
     p->tiled = r->tiled;
@@ -271,7 +255,7 @@ static tn_status use_one(const tn__recipe *r, tn__plan *p)
     if (!places) return TN_MEMORY;
     list_places(p, places);
     while (r && !fits(r, places, p)) r = r->older;
-    const tn_status status = r ? use(r, p) : TN_OK;
+    const tn_status status = r ? use(r, places, p) : TN_OK;
     tn__free(places);
     return status;
 }

@@ -9,10 +9,6 @@
  * a rule, the offsets; a generated one lacks its kernels still (build.h). All under the device's run lock. */
 tn_status tn__plan_prepare(tn__plan *p);
 tn_status tn__plan_generate(tn__plan *p);
-/* Whether other places of inputs and outputs need another text or table; else tn__plan_place puts those there are now into the
- * parameters. */
-bool tn__plan_is_exact(const tn__plan *p);
-void tn__plan_place(tn__plan *p);
 /* Keeps how p was made, once it has its kernels. */
 void tn__plan_remember(tn__plan *p);
 

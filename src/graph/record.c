@@ -7,7 +7,6 @@
 #include "graph/move.h"
 #include "graph/recipe.h"
 #include "graph/run.h"
-#include "graph/schedule.h"
 #include <string.h>
 
 int64_t tn__node_count(const tn__node *node)
@@ -394,7 +393,6 @@ static void close_graph(tn__device *device)
     }
     if (graph) tn__map_free(graph->kernels);
     if (graph) tn__recipes_free(graph->recipes);
-    if (graph) tn__schedules_free(graph->schedules);
     tn__free(graph);
     device->graph = NULL;
     tn__unlock(&device->graph_lock);

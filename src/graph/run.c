@@ -5,22 +5,102 @@
 #include "graph/generate.h"
 #include "graph/graph.h"
 #include "graph/move.h"
-#include "graph/pending.h"
 #include "graph/recipe.h"
 #include "graph/rows.h"
-#include "graph/schedule.h"
 #include <inttypes.h>
 #include <string.h>
 
 typedef struct run {
-    tn__pending of;
+    tn__device *device;
+    tn__value *const *wanted;
+    int wanted_count;
     const tn__window *places; /* of the wanted values, when they are written into `to` */
     tn__buffer *to;
+    tn__node **nodes; /* pending nodes it can reach, operands before readers */
+    int nodes_count, nodes_capacity;
+    tn__value **held; /* results of nodes with several, retained: any of them may be stored */
+    int held_count, held_capacity;
     tn__plan *first, *last; /* in the order made */
-    tn__schedule *schedule; /* that they belong to */
 } run;
 
 /* ---- which nodes ---- */
+
+static tn_status hold_results(run *r, const tn__node *node)
+{
+    if (r->held_count + node->results > r->held_capacity) {
+        const int capacity = r->held_capacity ? r->held_capacity * 2 : 16;
+        tn__value **grown = tn__realloc(r->held, (size_t)capacity * sizeof *grown);
+        if (!grown) return TN_MEMORY;
+        r->held = grown;
+        r->held_capacity = capacity;
+    }
+    for (int i = 0; i < node->results; i++)
+        if (node->out[i] && tn__value_retain_living(node->out[i])) r->held[r->held_count++] = node->out[i];
+    return TN_OK;
+}
+
+static tn_status add_node(run *r, tn__node *node)
+{
+    if (r->nodes_count == r->nodes_capacity) {
+        const int capacity = r->nodes_capacity ? r->nodes_capacity * 2 : 64;
+        tn__node **grown = tn__realloc(r->nodes, (size_t)capacity * sizeof *grown);
+        if (!grown) return TN_MEMORY;
+        r->nodes = grown;
+        r->nodes_capacity = capacity;
+    }
+    r->nodes[r->nodes_count++] = node;
+    return node->results > 1 ? hold_results(r, node) : TN_OK;
+}
+
+typedef struct visit {
+    tn__node *node;
+    int next; /* operand to look at */
+} visit;
+
+typedef struct visits {
+    visit *list;
+    int count, capacity;
+} visits;
+
+static tn_status push_visit(visits *v, tn__node *node, uint64_t stamp)
+{
+    if (v->count == v->capacity) {
+        const int capacity = v->capacity ? v->capacity * 2 : 64;
+        visit *grown = tn__realloc(v->list, (size_t)capacity * sizeof *grown);
+        if (!grown) return TN_MEMORY;
+        v->list = grown;
+        v->capacity = capacity;
+    }
+    node->visit = stamp;
+    node->uses = 0;
+    node->level = 0;
+    node->store = false;
+    node->planned = false;
+    node->awaited = false;
+    node->home = NULL;
+    node->newly_read = false;
+    v->list[v->count++] = (visit){node, 0};
+    return TN_OK;
+}
+
+/* Depth first without recursion: every pending node below `root`, operands first; counts the readers inside the run. */
+static tn_status collect(run *r, tn__node *root, uint64_t stamp, visits *v)
+{
+    if (root->visit == stamp) return TN_OK;
+    TN__TRY(push_visit(v, root, stamp));
+    while (v->count > 0) {
+        visit *top = &v->list[v->count - 1];
+        tn__node *node = top->node;
+        if (top->next == node->inputs) {
+            TN__TRY(add_node(r, node));
+            v->count--;
+            continue;
+        }
+        const tn__value *operand = node->in[top->next++].value;
+        if (operand && operand->node && operand->node->visit != stamp) TN__TRY(push_visit(v, operand->node, stamp));
+    }
+    return TN_OK;
+}
 
 static int64_t value_bytes(const tn__value *v)
 {
@@ -44,8 +124,8 @@ static bool storing_moves_less(const tn__node *node)
 /* Bytes an expression reads (inputs met twice count twice), and whether repeating it would repeat a structured operation. */
 static void weigh(run *r)
 {
-    for (int i = 0; i < r->of.nodes_count; i++) {
-        tn__node *node = r->of.nodes[i];
+    for (int i = 0; i < r->nodes_count; i++) {
+        tn__node *node = r->nodes[i];
         node->dear = false;
         node->reads = 0;
         for (int k = 0; k < node->inputs; k++) {
@@ -74,8 +154,8 @@ static bool was_fused(const tn__node *node)
 /* From readers to operands: nodes whose value is stored, and for the others the one kernel they go into (home). */
 static void settle(run *r)
 {
-    for (int i = r->of.nodes_count - 1; i >= 0; i--) {
-        tn__node *node = r->of.nodes[i];
+    for (int i = r->nodes_count - 1; i >= 0; i--) {
+        tn__node *node = r->nodes[i];
         for (int o = 0; o < node->results; o++)
             if (node->out[o] && (node->out[o]->assigned || (reads_bytes(node) && node->newly_read && node->out[o]->runs > 0)))
                 node->store = true;
@@ -149,7 +229,7 @@ static bool may_share(const run *r, const tn__plan *p, const tn__value *value)
 {
     enum { MOST = 2 * TN__NODE_OPERATIONS };
     tn__node *stack[MOST];
-    const uint64_t stamp = ++((tn__graph *)r->of.device->graph)->walk;
+    const uint64_t stamp = ++((tn__graph *)r->device->graph)->walk;
     int count = 0;
     for (stack[count++] = value->node; count > 0;) {
         const tn__node *node = stack[--count];
@@ -180,16 +260,16 @@ static void join_wanted(run *r, tn__plan **plan, tn__value *value)
     tn__value *group[TN__PLAN_OUTPUTS / 2] = {value};
     int count = 1;
     if ((*plan)->anchor || r->places || missing_input(*plan)) return;
-    for (int i = 0; i < r->of.wanted_count && count < TN__PLAN_OUTPUTS / 2; i++) {
-        tn__value *other = r->of.wanted[i];
+    for (int i = 0; i < r->wanted_count && count < TN__PLAN_OUTPUTS / 2; i++) {
+        tn__value *other = r->wanted[i];
         bool have = !other->node || other->node->planned || !other->node->op->fusable || other->count != value->count;
         if (have || is_output(*plan, other) || other->node->kept != value->node->kept ||
             memcmp(other->node->dim, value->node->dim, sizeof(int64_t) * (size_t)value->node->kept) != 0)
             continue;
         if (!may_share(r, *plan, other)) continue;
         group[count] = other;
-        const tn__request request = {r->of.device, group, count + 1, choose, NULL, NULL, NULL};
-        const tn__request alone = {r->of.device, &other, 1, choose, NULL, NULL, NULL};
+        const tn__request request = {r->device, group, count + 1, choose, NULL, NULL, NULL};
+        const tn__request alone = {r->device, &other, 1, choose, NULL, NULL, NULL};
         tn__plan *both = tn__plan_new(&request), *single = tn__plan_new(&alone);
         const bool shares = both && single && !single->anchor && both->inputs_count < (*plan)->inputs_count + single->inputs_count;
         if (shares && !missing_input(both)) {
@@ -205,8 +285,8 @@ static void join_wanted(run *r, tn__plan **plan, tn__value *value)
 
 static const tn__window *place_of(const run *r, const tn__value *value)
 {
-    for (int i = 0; r->places && i < r->of.wanted_count; i++)
-        if (r->of.wanted[i] == value) return &r->places[i];
+    for (int i = 0; r->places && i < r->wanted_count; i++)
+        if (r->wanted[i] == value) return &r->places[i];
     return NULL;
 }
 
@@ -249,7 +329,7 @@ static tn_status plan_value(run *r, tn__value *value)
         }
         if (!top->plan) {
             const tn__window *place = place_of(r, top->value);
-            const tn__request request = {r->of.device, &top->value, 1, choose, NULL, place, place ? r->to : NULL};
+            const tn__request request = {r->device, &top->value, 1, choose, NULL, place, place ? r->to : NULL};
             top->plan = tn__plan_new(&request);
             if (!top->plan) {
                 status = tn_last_status() == TN_OK ? TN_MEMORY : tn_last_status();
@@ -269,15 +349,24 @@ static tn_status plan_value(run *r, tn__value *value)
 
 static tn_status plan_all(run *r)
 {
-    for (int i = 0; i < r->of.nodes_count; i++) r->of.nodes[i]->shared = false;
-    for (int i = 0; i < r->of.wanted_count; i++)
-        if (r->of.wanted[i]->node) r->of.wanted[i]->node->store = true;
+    tn__graph *graph = tn__graph_of(r->device);
+    if (!graph) return TN_MEMORY;
+    const uint64_t stamp = ++graph->walk;
+    visits v = {0};
+    tn_status status = TN_OK;
+    for (int i = 0; i < r->wanted_count && status == TN_OK; i++)
+        if (r->wanted[i]->node) status = collect(r, r->wanted[i]->node, stamp, &v);
+    tn__free(v.list);
+    TN__TRY(status);
+    for (int i = 0; i < r->nodes_count; i++) r->nodes[i]->shared = false;
+    for (int i = 0; i < r->wanted_count; i++)
+        if (r->wanted[i]->node) r->wanted[i]->node->store = true;
     weigh(r);
     settle(r);
     for (int pass = 0; pass < 2; pass++) /* what nothing else of the run reads first: it may take the others along */
-        for (int i = 0; i < r->of.wanted_count; i++) {
-            const tn__node *node = r->of.wanted[i]->node;
-            if (node && !node->planned && (pass == 1 || node->uses == 0)) TN__TRY(plan_value(r, r->of.wanted[i]));
+        for (int i = 0; i < r->wanted_count; i++) {
+            const tn__node *node = r->wanted[i]->node;
+            if (node && !node->planned && (pass == 1 || node->uses == 0)) TN__TRY(plan_value(r, r->wanted[i]));
         }
     return TN_OK;
 }
@@ -324,7 +413,7 @@ static tn_status allocate_outputs(run *r)
 
 static tn_status generate_all(run *r)
 {
-    tn__recipes_trim(r->of.device);
+    tn__recipes_trim(r->device);
     for (tn__plan *p = r->first; p; p = p->next) TN__TRY(tn__plan_prepare(p));
     return tn__plans_build(r->first);
 }
@@ -367,63 +456,51 @@ static tn_status launch_all(run *r)
 {
     for (tn__plan *p = r->first; p; p = p->next) {
         TN__TRY(p->anchor ? p->anchor->op->launch(p) : p->next_segment ? tn__segments_launch(p) : tn__elementwise_launch(p));
-        for (tn__plan *s = p; s; s = s->next_segment) publish(r->of.device, s);
+        for (tn__plan *s = p; s; s = s->next_segment) publish(r->device, s);
     }
     return TN_OK;
 }
 
-static tn_status make_plans(run *r)
+static void free_run(run *r)
 {
-    tn__lock(&r->of.device->graph_lock);
-    tn_status status = plan_all(r);
-    tn__unlock(&r->of.device->graph_lock);
-    if (status == TN_OK) tn__join_segments(&r->first);
-    if (status == TN_OK) status = check_inputs(r);
-    if (status == TN_OK) status = allocate_outputs(r);
-    return status == TN_OK ? generate_all(r) : status;
-}
-
-/* The plans that the same expressions had before, or new ones. */
-static tn_status find_plans(run *r)
-{
-    tn__outline outline = {0};
-    tn_status status = TN_OK;
-    if (!r->places) r->schedule = tn__schedule_find(&r->of, &outline);
-    if (r->schedule) {
-        r->first = tn__schedule_plans(r->schedule);
-        status = check_inputs(r);
-        if (status == TN_OK) status = allocate_outputs(r);
-        if (status == TN_OK) status = tn__schedule_prepare(r->schedule);
-    } else {
-        status = make_plans(r);
-        if (status == TN_OK && !r->places) r->schedule = tn__schedule_keep(&r->of, &outline, r->first);
+    while (r->first) {
+        tn__plan *p = r->first;
+        r->first = p->next;
+        while (p) {
+            tn__plan *segment = p->next_segment;
+            tn__plan_free(p);
+            p = segment;
+        }
     }
-    tn__outline_free(&outline);
-    return status;
+    for (int i = 0; i < r->held_count; i++) tn__value_release(r->held[i]);
+    tn__free(r->held);
+    tn__free(r->nodes);
 }
 
 static tn_status execute(run *r)
 {
-    tn_status status = tn__pending_collect(&r->of);
-    if (status == TN_OK) status = find_plans(r);
+    tn__device *device = r->device;
+    tn__lock(&device->graph_lock);
+    tn_status status = plan_all(r);
+    tn__unlock(&device->graph_lock);
+    if (status == TN_OK) tn__join_segments(&r->first);
+    if (status == TN_OK) status = check_inputs(r);
+    if (status == TN_OK) status = allocate_outputs(r);
+    if (status == TN_OK) status = generate_all(r);
     if (status == TN_OK) status = launch_all(r);
-    if (r->schedule)
-        tn__schedule_rest(r->schedule);
-    else
-        tn__plans_free(r->first);
-    tn__pending_free(&r->of);
+    free_run(r);
     return status;
 }
 
 /* One run at a time; the allocator may not start another inside when memory is short. */
 static tn_status locked_run(run *r)
 {
-    TN__TRY(tn__device_check(r->of.device));
-    tn__lock(&r->of.device->run_lock);
+    TN__TRY(tn__device_check(r->device));
+    tn__lock(&r->device->run_lock);
     const bool paused = tn__pressure_pause(true);
     const tn_status status = execute(r);
     (void)tn__pressure_pause(paused);
-    tn__unlock(&r->of.device->run_lock);
+    tn__unlock(&r->device->run_lock);
     return status;
 }
 
@@ -435,13 +512,13 @@ tn_status tn__realize_values(tn__device *device, tn__value *const *values, int c
     for (int i = 0; i < count; i++) pending = pending || values[i]->node;
     tn__unlock(&device->graph_lock);
     if (!pending) return TN_OK;
-    run r = {.of = {.device = device, .wanted = values, .wanted_count = count}};
+    run r = {.device = device, .wanted = values, .wanted_count = count};
     return locked_run(&r);
 }
 
 tn_status tn__realize_into(tn__device *device, tn__value *const *values, const tn__window *places, int count, tn__buffer *to)
 {
-    run r = {.of = {.device = device, .wanted = values, .wanted_count = count}, .places = places, .to = to};
+    run r = {.device = device, .wanted = values, .wanted_count = count, .places = places, .to = to};
     return locked_run(&r);
 }
 

@@ -12,8 +12,8 @@ enum { MOST_SEGMENTS = 64, RUN = 2048, GROUPS_PER_UNIT = 16, WIDE_LOCAL = 128, W
 /* Made with the text: an input that is pending then is an entry of its own, even if it gets a part of another one's buffer. */
 typedef struct tn__pointers {
     int count;
-    const tn__plan_input *input[TN__ARGUMENTS]; /* the distinct ones */
-    int pointer[TN__ARGUMENTS];                 /* which pointer of the text each stands for */
+    tn__value *value[TN__ARGUMENTS]; /* the distinct inputs */
+    int pointer[TN__ARGUMENTS];      /* which pointer of the text each stands for */
 } pointer_table;
 
 static int pointers_of(const tn__plan *p)
@@ -24,21 +24,18 @@ static int pointers_of(const tn__plan *p)
     return most;
 }
 
-static const tn__plan_input *input_behind(const tn__plan *p, int pointer)
+static tn__value *value_behind(const tn__plan *p, int pointer)
 {
     for (int i = 0; i < p->inputs_count; i++)
-        if (p->inputs[i].value && p->inputs[i].pointer == pointer) return &p->inputs[i];
+        if (p->inputs[i].value && p->inputs[i].pointer == pointer) return p->inputs[i].value;
     return NULL;
 }
 
-static int table_index(pointer_table *t, const tn__plan_input *input, int pointer)
+static int table_index(pointer_table *t, tn__value *value, int pointer)
 {
-    const tn__value *value = input->value;
-    for (int i = 0; i < t->count; i++) {
-        const tn__value *other = t->input[i]->value;
-        if (t->pointer[i] == pointer && (other == value || (value->buffer && other->buffer == value->buffer))) return i;
-    }
-    t->input[t->count] = input;
+    for (int i = 0; i < t->count; i++)
+        if (t->pointer[i] == pointer && (t->value[i] == value || (value->buffer && t->value[i]->buffer == value->buffer))) return i;
+    t->value[t->count] = value;
     t->pointer[t->count] = pointer;
     return t->count++;
 }
@@ -142,7 +139,7 @@ static bool add_pointers(pointer_table *t, const tn__plan *p, int most)
 {
     const int before = t->count;
     for (int pointer = 0; pointer < pointers_of(p); pointer++) {
-        (void)table_index(t, input_behind(p, pointer), pointer);
+        (void)table_index(t, value_behind(p, pointer), pointer);
         if (t->count <= most) continue;
         t->count = before;
         return false;
@@ -198,7 +195,7 @@ tn_status tn__segments_pointers(tn__plan *head, tn__text *key)
     if (!head->pointers) return TN_MEMORY;
     for (int pointer = 0; pointer < pointers_of(head); pointer++)
         for (const tn__plan *p = head; p; p = p->next_segment) {
-            const int at = table_index(head->pointers, input_behind(p, pointer), pointer);
+            const int at = table_index(head->pointers, value_behind(p, pointer), pointer);
             tn__text_put(key, (const char *)&at, sizeof at);
         }
     return TN_OK;
@@ -220,9 +217,9 @@ static void put_select(tn__generator *g, const tn__plan *head, pointer_table *t)
                      pointer);
         int s = 0;
         for (const tn__plan *p = head; p; p = p->next_segment, s++) {
-            const int at = table_index(t, input_behind(p, pointer), pointer);
+            const int at = table_index(t, value_behind(p, pointer), pointer);
             const bool last = !p->next_segment;
-            if (!last && table_index(t, input_behind(p->next_segment, pointer), pointer) == at) continue;
+            if (!last && table_index(t, value_behind(p->next_segment, pointer), pointer) == at) continue;
             if (last)
                 tn__text_add(&g->macros, "i%d;", at);
             else
@@ -337,7 +334,7 @@ tn_status tn__segments_launch(tn__plan *head)
     const pointer_table *table = head->pointers;
     int count = 0;
     for (int o = 0; o < head->outputs_count; o++) a[count++] = (tn__argument){.buffer = head->outputs[o].bytes};
-    for (int i = 0; i < table->count; i++) a[count++] = (tn__argument){.buffer = table->input[i]->value->buffer};
+    for (int i = 0; i < table->count; i++) a[count++] = (tn__argument){.buffer = table->value[i]->buffer};
     for (int k = 0; k < head->numbers_count; k++) a[count++] = tn__number_argument(&head->numbers[k]);
     a[count++] = (tn__argument){.buffer = head->meta};
     const int64_t run = head->deep ? RUN : head->width;
