@@ -196,6 +196,18 @@
 #else
 #define TERM(a, b, c) ((a) * (b) + (Tf)(c)) /* nearly as good */
 #endif
+#if defined(USES_ERF_f) || defined(USES_ERFC_f)
+/* exp(r), |r| at most half of ln 2: S. Moshier's polynomial (Cephes). */
+static Tf exp_of_rest(Tf r)
+{
+    Tf e = TERM(r, (Tf)(1.9875691500e-4f), 1.3981999507e-3f);
+    e = TERM(e, r, 8.3334519073e-3f);
+    e = TERM(e, r, 4.1665795894e-2f);
+    e = TERM(e, r, 1.6666665459e-1f);
+    e = TERM(e, r, 5.0000001201e-1f);
+    return TERM(e, r * r, r) + (Tf)(1.0f);
+}
+#endif
 #ifdef USES_ERF_f
 static Tf erf_f(Tf a)
 {
@@ -210,22 +222,17 @@ static Tf erf_f(Tf a)
     far = TERM(far, t, -1.06777877e-1f);
     far = TERM(far, t, -6.34846687e-1f);
     far = fmax(TERM(TERM(far, t, -1.28717512e-1f), t, -t), (Tf)(-20.0f));
-    /* its exp, by S. Moshier's polynomial (Cephes) */
+    /* its exp */
     const Ti n = TO(int, TERM(far, (Tf)(1.44269504f), -0.5f));
     const Tf r = TERM(TO(float, n), (Tf)(-0.693147182f), far);
-    Tf e = TERM(r, (Tf)(1.9875691500e-4f), 1.3981999507e-3f);
-    e = TERM(e, r, 8.3334519073e-3f);
-    e = TERM(e, r, 4.1665795894e-2f);
-    e = TERM(e, r, 1.6666665459e-1f);
-    e = TERM(e, r, 5.0000001201e-1f);
-    e = (TERM(e, r * r, r) + (Tf)(1.0f)) * AS(float, (n + (Ti)(127)) << (Ti)(23));
+    const Tf e = exp_of_rest(r) * AS(float, (n + (Ti)(127)) << (Ti)(23));
     far = copysign((Tf)(1.0f) - e, a);
     return SEL_f(t > (Tf)(0.927734375f), far, TERM(near, a, a));
 }
 #endif
 #ifdef USES_ERFC_f
 /* (1 + 2 a) exp(a^2) erfc(a) after M. M. Shepherd and J. G. Laframboise (1981). exp(-a^2) is that of -(square + rest), the square of a
- * cut to 8 bits behind the point, which is exact, as is taking n ln 2 from it; by S. Moshier's polynomial (Cephes). */
+ * cut to 8 bits behind the point, which is exact, as is taking n ln 2 from it. */
 static Tf erfc_f(Tf x)
 {
     const Tf a = fabs(x), q = (a - (Tf)(2.0f)) / (a + (Tf)(2.0f));
@@ -243,12 +250,7 @@ static Tf erfc_f(Tf x)
     const Ti n = TO(int, TERM(square, (Tf)(-1.44269504f), -0.5f)), half_n = n >> (Ti)(1);
     const Tf powers = TO(float, n), rest = TERM(powers, (Tf)(2.12194440e-4f), (cut - near) * (cut + near));
     const Tf r = TERM(powers, (Tf)(-0.693359375f), -square) + rest;
-    Tf e = TERM(r, (Tf)(1.9875691500e-4f), 1.3981999507e-3f);
-    e = TERM(e, r, 8.3334519073e-3f);
-    e = TERM(e, r, 4.1665795894e-2f);
-    e = TERM(e, r, 1.6666665459e-1f);
-    e = TERM(e, r, 5.0000001201e-1f);
-    e = (TERM(e, r * r, r) + (Tf)(1.0f)) * AS(float, (half_n + (Ti)(127)) << (Ti)(23));
+    const Tf e = exp_of_rest(r) * AS(float, (half_n + (Ti)(127)) << (Ti)(23));
     y = (y + (Tf)(1.0f)) / (a * (Tf)(2.0f) + (Tf)(1.0f)) * e * AS(float, (n - half_n + (Ti)(127)) << (Ti)(23));
     y = SEL_f(a > (Tf)(10.1f), 0.0f, y);
     return SEL_f(x < (Tf)(0.0f), (Tf)(2.0f) - y, y);
