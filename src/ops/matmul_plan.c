@@ -154,14 +154,14 @@ void tn__matmul_result(tn__generator *g, tn_dtype dtype)
                               "#define STORE(z, m, n, v) { const TW result = (TW)(v); E_MIDDLE((m)) S_EVAL((n)) S_STORE((n)) }\n");
 }
 
-/* Does a product so deep that a loop more does not count compute something of its results? */
-static bool is_rolled(const tn__plan *p, const tn__matmul_case *c)
+/* Does a product so deep that a loop more does not count compute something of its results? Only register tiles have the loop. */
+static bool is_rolled(const tn__plan *p, const tn__matmul_case *c, const tn__matmul_shape *s)
 {
     enum { DEEP_ENOUGH = 128 };
     bool computes = false;
-    for (int s = 0; s < p->steps_count; s++)
-        computes = computes || (p->steps[s].section == TN__SECTION_END && p->steps[s].kind == TN__APPLY);
-    return computes && c->k >= DEEP_ENOUGH;
+    for (int i = 0; i < p->steps_count; i++)
+        computes = computes || (p->steps[i].section == TN__SECTION_END && p->steps[i].kind == TN__APPLY);
+    return computes && c->k >= DEEP_ENOUGH && !s->dot && !s->sweep;
 }
 
 static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const tn__matmul_shape *s)
@@ -173,7 +173,7 @@ static tn_status generate_product(tn__plan *p, const tn__matmul_case *c, const t
     tn__text_add(&g.defines,
                  "#define ATTR __attribute__((reqd_work_group_size(1, 1, 1)))\n#define MR %d\n#define NV %d\n#define DOT %d\n"
                  "#define A_PACKED %d\n#define B_PACKED %d\n#define SWEEP %d\n#define ROLLED %d\n",
-                 s->mr, s->nv, s->dot, s->a_packed, s->b_packed, s->sweep ? s->most_columns : 0, is_rolled(p, c));
+                 s->mr, s->nv, s->dot, s->a_packed, s->b_packed, s->sweep ? s->most_columns : 0, is_rolled(p, c, s));
     tn__text_add(&g.defines, "#define A_UNIT %d\n#define A_COL %d\n#define B_UNIT %d\n#define B_COL %d\n", c->a_cs == 1,
                  c->a_cs != 1 && c->a_rs == 1, c->b_cs == 1, (s->dot || c->b_cs != 1) && c->b_rs == 1);
     tn__generate_places(&g, 0);
