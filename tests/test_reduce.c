@@ -630,6 +630,6 @@ BONES_MAIN("reduce", values_of_a_small_matrix, every_length_is_exact_along_every
           the_maximum_is_found_in_every_position, large_numbers_do_not_swallow_small_ones, a_mean_is_the_sum_over_n,
           a_million_elements_stay_within_the_bound, long_axes_with_few_outputs, many_columns, means_of_ones_are_one_along_any_axis,
           five_million_elements, the_first_of_equals_and_the_first_nan, ties_and_nan_across_lanes_items_and_segments,
-          integers_are_summed_in_64_bits, integers_have_exact_maxima, every_dtype_once, several_axes_and_keepdim, several_axes_before_long_rows, all_layouts, sixteen_axes,
-          one_element_without_axes, axis_0_of_a_tensor_without_axes, empty_axes, wrong_axes, producers_and_consumers_join_the_launch,
+          integers_are_summed_in_64_bits, integers_have_exact_maxima, every_dtype_once, several_axes_and_keepdim,
+          several_axes_before_long_rows, all_layouts, sixteen_axes, one_element_without_axes, axis_0_of_a_tensor_without_axes, empty_axes, wrong_axes, producers_and_consumers_join_the_launch,
           the_same_bits_twice)

@@ -64,8 +64,8 @@ static bool left_out(int r, tn_dtype dtype)
 }
 
 /* Each row and dtype gets a layout whose kernel is the plain one in one of PoCL's two profiles and, since rusticl takes seconds for
- * a kernel of several rows, some in one of rusticl's; one row in six another layout. The long run has a third of all layouts on PoCL, one or two
- * in its other profile, and each row and dtype elsewhere in the device's own. */
+ * a kernel of several rows, some in one of rusticl's; one row in six another layout. The long run has a third of all layouts on
+ * PoCL, one or two in its other profile, and each row and dtype elsewhere in the device's own. */
 static bool chosen(int r, tn_dtype dtype, test_layout layout)
 {
     static const test_layout plain[] = {LAYOUT_CONTIGUOUS, LAYOUT_OFFSET, LAYOUT_CHANNELS_LAST, LAYOUT_ODD};
